@@ -52,6 +52,7 @@ SPECS = {
     "BrokerMaintenance": Kind(
         "Brokers to be stopped and started, one round after the other.", "The maintenance."
     ),
+    "BrokerDecommission": Kind("Brokers that leave the cluster for good.", "The decommission."),
     "RebalanceRequest": Kind(
         "What the planner is asked for.", "The request; what is left out is not asked for."
     ),

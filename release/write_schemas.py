@@ -129,6 +129,9 @@ ANSWERS = {
     "inspect-znode": Published("Answer of kadmin inspect znode", zookeeper.ZnodeAnswer),
     "load-build": Published("Answer of kadmin load build, and load.json", BuiltLoad),
     "lock-show": Published("Answer of kadmin lock show", operations.LockAnswer),
+    "propose-decommission": Published(
+        "Answer of kadmin propose decommission", proposals.DecommissionAnswer
+    ),
     "propose-demotion": Published("Answer of kadmin propose demotion", proposals.DemotionAnswer),
     "propose-maintenance": Published(
         "Answer of kadmin propose maintenance", proposals.MaintenanceAnswer

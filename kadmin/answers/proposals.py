@@ -44,6 +44,28 @@ class DemotionAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class DecommissionAnswer:
+    """A proposed decommission."""
+
+    plan: Annotated[str, "The file that was written."]
+    brokers: Annotated[tuple[Count, ...], "The brokers that leave."]
+    partitions: Annotated[Count, "Partitions that are moved from them."]
+    impossible: Annotated[
+        tuple[ImpossiblePartition, ...], "Partitions that cannot be moved from them now."
+    ]
+    replicas: Annotated[tuple[BrokerReplicas, ...], "Replicas of each broker."]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerReplicas:
+    """Replicas of one broker before and after a drain."""
+
+    broker_id: Annotated[Count, "The broker."]
+    before: Annotated[Count, "Replicas now."]
+    after: Annotated[Count, "Replicas when the drain is done."]
+
+
+@dataclass(frozen=True, slots=True)
 class MaintenanceAnswer:
     """A proposed maintenance."""
 

@@ -108,6 +108,10 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
         f"--broker 3 --throttle 50MB/s {_ZK} \\\n    --out maintenance.yaml",
         "--rack r1 --rack r2 --inventory inventory \\\n    --out roll.yaml",
     ),
+    "propose decommission": (
+        f"--broker 3 --throttle 50MB/s {_ZK} \\\n    --out decommission.yaml",
+        "--broker 3 --broker 4 --drain plan.yaml --inventory inventory \\\n    --out leave.yaml",
+    ),
     "load build": ("--samples samples --out load", "--samples samples --out load --per-week"),
     "sandbox up": ("--version 3.9.2 --brokers 4 --chroot /kafka", "--kraft"),
     "sandbox seed": ("",),

@@ -153,12 +153,13 @@ def apply(
 
 def _require_hours(plan: Plan, *, leave: bool) -> None:
     """Raise UsageError for --leave and a plan without hours."""
-    from kadmin.plan.model import MaintenancePlan, ReassignmentPlan
+    from kadmin.plan.model import DecommissionPlan, MaintenancePlan, ReassignmentPlan
 
     has_hours = isinstance(plan, ReassignmentPlan) and plan.hours is not None
-    if leave and not has_hours and not isinstance(plan, MaintenancePlan):
+    waits = isinstance(plan, MaintenancePlan | DecommissionPlan)
+    if leave and not has_hours and not waits:
         raise UsageError(
-            "--leave goes with a plan that has spec.hours, or with a BrokerMaintenance.",
+            "--leave goes with a plan that has spec.hours, or that waits for a person.",
             next_step="leave --leave out",
         )
 

@@ -53,7 +53,7 @@ def throttle_for(
         pace = read_throttle(rate=given)
         if not isinstance(plan, ReassignmentPlan | MaintenancePlan):
             raise UsageError(
-                "--throttle goes with a PartitionReassignment or a BrokerMaintenance.",
+                "--throttle goes with a plan that copies replicas.",
                 next_step="leave --throttle out",
             )
         return pace

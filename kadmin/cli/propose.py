@@ -1,4 +1,4 @@
-"""`kadmin propose rebalance`, `election`, `demotion` and `maintenance`."""
+"""`kadmin propose rebalance` and `election`; the other proposals are beside this module."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from kadmin.cli import options
 from kadmin.cli.cluster import on_cluster
 from kadmin.cli.context import read_cluster_or_inventory
 from kadmin.cli.deadline import bounded
+from kadmin.cli.decommission import decommission
 from kadmin.cli.demotion import demotion
 from kadmin.cli.inputs import make_folder, read_request, write_plan, write_text
 from kadmin.cli.maintenance import maintenance
@@ -192,6 +193,7 @@ def election(
 
 propose_app.command()(demotion)
 propose_app.command()(maintenance)
+propose_app.command()(decommission)
 
 
 def _request(path: Path, held_out: HeldOut | None) -> RebalanceRequest:

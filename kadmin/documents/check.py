@@ -43,6 +43,7 @@ KINDS = {
     "TopicDeletion": "topic-deletion",
     "TopicRecipe": "topic-recipe",
     "BrokerMaintenance": "broker-maintenance",
+    "BrokerDecommission": "broker-decommission",
     "RebalanceRequest": "rebalance-request",
     "Policy": "policy",
     "ClusterInventory": "cluster-inventory",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kadmin.diagnostics import Diagnostic
 from kadmin.plan import codes
 from kadmin.plan.model import (
+    DecommissionPlan,
     DeletionPlan,
     ElectionPlan,
     MaintenancePlan,
@@ -29,6 +30,7 @@ SHAPES: dict[str, Callable[..., Document]] = {
     "TopicDeletion": DeletionPlan,
     "TopicRecipe": RecreationPlan,
     "BrokerMaintenance": MaintenancePlan,
+    "BrokerDecommission": DecommissionPlan,
     "RebalanceRequest": RebalanceRequest,
     "Policy": Policy,
 }

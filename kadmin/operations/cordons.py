@@ -29,16 +29,13 @@ from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
     from kadmin.operations.record.holder import Lease
     from kadmin.plan.throttle import ConfigEdits, ConfigValues
 
 HOLDER = "cordon"
 """The purpose for which the lock is held, in place of an operation's id."""
-_INSTEAD = (
-    "propose demotion --broker {id}, then a RebalanceRequest with spec.brokers.drain: [{id}]; "
-    "look again for topics that were created on it meanwhile"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,31 +100,36 @@ def find_to_uncordon(context: Context, broker_id: int) -> BrokerCordon:
 
 
 def cordon(context: Context, broker_id: int, lock_timeout_s: float) -> CordonChange:
-    """Cordon a broker; its own config before is on record from then on.
+    """Cordon a broker; its own config before is on record from then on, until it is uncordoned.
 
     Raises NotCompletedError where the broker refuses, and UnreachableError where it was not seen
     with the cordon.
     """
     with held(context, context.new_holder(HOLDER), lock_timeout_s) as session:
-        found = find_to_cordon(context, broker_id)
-        if found.is_cordoned:
-            return CordonChange(found, found)
-        record = CordonRecord(str(context.author), context.clock.timestamp(), found.own)
-        context.operations.set_cordon(broker_id, record, session.lease)
-        try:
-            _write(context, broker_id, ALL_DIRS, session.lease)
-        except NotAuthorizedError:
-            context.operations.set_cordon(broker_id, found.recorded, session.lease)
-            raise
-        except NotCompletedError as error:
-            context.operations.set_cordon(broker_id, found.recorded, session.lease)
-            raise NotCompletedError(
-                f"Broker {broker_id} was not cordoned.",
-                cause=error.cause or error.message,
-                next_step=_instead(broker_id),
-            ) from error
-        state = _read(context, broker_id)
-        after = _find(context, broker_id, state)
+        return cordon_under(context, find_to_cordon(context, broker_id), session.lease)
+
+
+def cordon_under(context: Context, found: BrokerCordon, lease: Lease) -> CordonChange:
+    """Cordon a broker as it was found, under a lease; raises as `cordon` does."""
+    broker_id = found.broker_id
+    if found.is_cordoned:
+        return CordonChange(found, found)
+    record = CordonRecord(str(context.author), context.clock.timestamp(), found.own)
+    context.operations.set_cordon(broker_id, record, lease)
+    try:
+        _write(context, broker_id, ALL_DIRS, lease)
+    except NotAuthorizedError:
+        context.operations.set_cordon(broker_id, found.recorded, lease)
+        raise
+    except NotCompletedError as error:
+        context.operations.set_cordon(broker_id, found.recorded, lease)
+        raise NotCompletedError(
+            f"Broker {broker_id} was not cordoned.",
+            cause=error.cause or error.message,
+            next_step=_instead(broker_id),
+        ) from error
+    state = _read(context, broker_id)
+    after = _find(context, broker_id, state)
     if not after.is_cordoned:
         raise _not_seen(broker_id, "cordoned")
     return CordonChange(found, after, _moving_onto(broker_id, state))
@@ -139,19 +141,24 @@ def uncordon(context: Context, broker_id: int, lock_timeout_s: float) -> CordonC
     That of a broker that is not alive is written at the controller, and cannot be read there.
     """
     with held(context, context.new_holder(HOLDER), lock_timeout_s) as session:
-        found = find_to_uncordon(context, broker_id)
-        if found.is_free:
-            return CordonChange(found, found)
-        before = None if found.recorded is None else found.recorded.before
-        if found.alive:
-            _write(context, broker_id, before, session.lease)
-            after = _find(context, broker_id, _read(context, broker_id))
-            _require_uncordoned(after, before)
-            after = replace(after, recorded=None)
-        else:
-            _overwrite(context, broker_id, before, session.lease)
-            after = None
-        context.operations.set_cordon(broker_id, None, session.lease)
+        return uncordon_under(context, broker_id, session.lease)
+
+
+def uncordon_under(context: Context, broker_id: int, lease: Lease) -> CordonChange:
+    """Uncordon a broker under a lease; raises as `uncordon` does."""
+    found = find_to_uncordon(context, broker_id)
+    if found.is_free:
+        return CordonChange(found, found)
+    before = None if found.recorded is None else found.recorded.before
+    if found.alive:
+        _write(context, broker_id, before, lease)
+        after = _find(context, broker_id, _read(context, broker_id))
+        _require_uncordoned(after, before)
+        after = replace(after, recorded=None)
+    else:
+        _overwrite(context, broker_id, before, lease)
+        after = None
+    context.operations.set_cordon(broker_id, None, lease)
     return CordonChange(found, after)
 
 
@@ -258,5 +265,6 @@ def _moving_onto(broker_id: int, state: ClusterState) -> tuple[TopicPartition, .
     )
 
 
-def _instead(broker_id: int) -> str:
-    return _INSTEAD.format(id=broker_id)
+def _instead(broker_id: int) -> NextStep:
+    decommission = command("propose decommission", "--broker", str(broker_id), "--out", "PLAN")
+    return decommission + ", which moves what lands on it meanwhile"

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.offsets import LogEnd, LogOffsets
     from kadmin.cluster.servers import Servers
     from kadmin.errors import KadminError, NotAuthorizedError
-    from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
+    from kadmin.operations.decide.actions import Publish, TakeBack
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.steps import CancelStep, Channel, Step
     from kadmin.plan.throttle import ConfigEdits, ConfigValues

@@ -16,6 +16,7 @@ from kadmin.wording import count, name_some
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
+    from kadmin.operations.record.holder import Lease
 
 HOLDER = "unregister"
 """The purpose for which the lock is held, in place of an operation's id."""
@@ -73,9 +74,14 @@ def unregister(context: Context, broker_id: int, lock_timeout_s: float) -> None:
     id. Raises as `require_gone` and `Backend.unregister` do.
     """
     with held(context, context.new_holder(HOLDER), lock_timeout_s) as session:
-        require_gone(context, broker_id)
-        forget_cordon(context, broker_id, session.lease)
-        context.backend.unregister(broker_id, session.lease)
+        unregister_under(context, broker_id, session.lease)
+
+
+def unregister_under(context: Context, broker_id: int, lease: Lease) -> None:
+    """Unregister a broker under a lease; raises as `unregister` does."""
+    require_gone(context, broker_id)
+    forget_cordon(context, broker_id, lease)
+    context.backend.unregister(broker_id, lease)
 
 
 def _runs(broker_id: int, state: ClusterState) -> bool:

@@ -252,3 +252,14 @@ UNKNOWN_SIGNAL: Final = _code(
 NO_DEMOTION: Final = _code(
     "KA078", "A maintenance names replicas that are no other order of the replicas before."
 )
+NOT_DRAINED: Final = _code("KA079", "A decommission gives a replica to a broker that leaves.")
+
+# A plan against a live cluster or an inventory.
+STAYS: Final = _code(
+    "KA080", "A partition cannot be moved from a broker that leaves, and is not in the plan."
+)
+LANDED: Final = _code(
+    "KA081",
+    "A partition on a broker that leaves is not in the plan; a further round moves it.",
+    None,
+)

@@ -66,6 +66,7 @@ KINDS = (
     KindWords(OperationKind.CANCELLATION, "reassignment", "of other tools to end"),
     KindWords(OperationKind.CATCH_UP, "replica", "to catch up"),
     KindWords(OperationKind.MAINTENANCE, "stage", "of a maintenance"),
+    KindWords(OperationKind.DECOMMISSION, "partition", "to move from brokers that leave"),
 )
 STEP_WORDS = {
     StepKind.PROBE: StepWords("partition", "probe", "probed whether the controller listens"),
@@ -81,6 +82,8 @@ STEP_WORDS = {
     ),
     StepKind.REPAIR: StepWords("partition", "repair", "repaired one finding"),
     StepKind.GONE: StepWords("broker", "stop", "saw brokers stopped"),
+    StepKind.DRAIN: StepWords("partition", "further round", "planned a further round"),
+    StepKind.ERRAND: StepWords("broker", "errand", "asked to {errand}"),
 }
 _BY_KIND = {words.kind: words for words in KINDS}
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from kadmin.answers.partitions import Partition
 from kadmin.answers.proposals import (
     BrokerLeaders,
+    BrokerReplicas,
+    DecommissionAnswer,
     DemotedPartition,
     DemotionAnswer,
     ElectionAnswer,
@@ -23,10 +25,12 @@ from kadmin.report.text import NOTHING, SHOWN_ROWS, about, table
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from kadmin.cluster.model import TopicPartition
     from kadmin.plan.demotion import DemotionProposal
+    from kadmin.plan.drain import DecommissionProposal
     from kadmin.plan.election import ElectionProposal
     from kadmin.plan.model import MaintenancePlan
 
@@ -63,12 +67,7 @@ def demotion_text(proposal: DemotionProposal, path: Path) -> str:
     """Show the leaders of each broker before and after, and the partitions that cannot change."""
     rows = [(broker, *counts) for broker, counts in proposal.leaders.items()]
     lines = [table(("broker", "leaders before", "leaders after"), rows)]
-    lines += [
-        f"cannot be demoted: {partition}: {reason}"
-        for partition, reason in proposal.impossible[:SHOWN_ROWS]
-    ]
-    if len(proposal.impossible) > SHOWN_ROWS:
-        lines.append(f"cannot be demoted: {len(proposal.impossible) - SHOWN_ROWS:,} more")
+    lines += _impossible("cannot be demoted", proposal.impossible)
     which = brokers_in_words(proposal.brokers)
     entries = (
         f"{count(len(proposal.demoted), 'partition')} demoted from {which}, "
@@ -96,6 +95,41 @@ def demotion_answer(proposal: DemotionProposal, path: Path) -> DemotionAnswer:
         proposal.leader_changes,
         tuple(BrokerLeaders(broker, *counts) for broker, counts in proposal.leaders.items()),
     )
+
+
+def decommission_text(proposal: DecommissionProposal, path: Path) -> str:
+    """Show the replicas of each broker before and after, and the partitions that cannot move."""
+    plan = proposal.plan
+    rows = [(broker, *counts) for broker, counts in proposal.replicas.items()]
+    moves = f"{count(len(plan.reassignments), 'partition')} moved from"
+    return "\n".join(
+        [
+            table(("broker", "replicas before", "replicas after"), rows),
+            *_impossible("cannot be moved", tuple(proposal.impossible.items())),
+            f"{moves} {brokers_in_words(plan.brokers)} -> {path}",
+        ]
+    )
+
+
+def decommission_answer(proposal: DecommissionProposal, path: Path) -> DecommissionAnswer:
+    """Answer `propose decommission`."""
+    return DecommissionAnswer(
+        str(path),
+        proposal.plan.brokers,
+        len(proposal.plan.reassignments),
+        tuple(
+            ImpossiblePartition(**asdict(each), reason=reason)
+            for each, reason in proposal.impossible.items()
+        ),
+        tuple(BrokerReplicas(broker, *counts) for broker, counts in proposal.replicas.items()),
+    )
+
+
+def _impossible(what: str, found: Sequence[tuple[TopicPartition, str]]) -> Iterator[str]:
+    for partition, reason in found[:SHOWN_ROWS]:
+        yield f"{what}: {partition}: {reason}"
+    if len(found) > SHOWN_ROWS:
+        yield f"{what}: {len(found) - SHOWN_ROWS:,} more"
 
 
 def maintenance_text(plan: MaintenancePlan, path: Path) -> str:

@@ -82,4 +82,4 @@ def test_a_run_without_hours_cannot_leave(plan: Path) -> None:
     plan.write_text(PLAN.replace("  hours: {quiet: 0.7, of: load, outside: 100kB/s}\n", ""))
     found = command("apply", plan, "-z", "localhost:1", "--leave", "--yes")
     assert found.status == 64
-    assert "--leave goes with a plan that has spec.hours, or with a BrokerMaintenance." in found.err
+    assert "--leave goes with a plan that has spec.hours, or that waits for a person." in found.err

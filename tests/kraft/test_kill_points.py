@@ -37,6 +37,7 @@ def second_kills(ground: Callable[[], Ground], count: int, seed: int) -> list[st
     return [each for first, second in pairs for each in ground().kill(first, second)]
 
 
+@pytest.mark.matrix
 @pytest.mark.eras
 @pytest.mark.on("4.4.0")
 def test_k06_some_writes_of_a_run_as_kill_points_and_a_second_kill(

@@ -139,7 +139,7 @@ def test_it_is_cancelled_in_the_middle_and_rolled_back(
     assert flow.lost() == []
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_k14_a_target_broker_is_killed_in_the_middle(
     kraft: Sandbox, cluster: KraftCluster, tmp_path: Path
 ) -> None:

@@ -82,14 +82,13 @@ WAYS: dict[str, tuple[str, Callable[[Secured], dict[str, str]]]] = {
     "certificate in PEM": ("MUTUAL", own_certificate),
     "certificate in PKCS12": ("MUTUAL", in_pkcs12),
 }
-RARE = ("SCRAM without TLS", "certificate in PKCS12")
+RARE = ("SCRAM", "SCRAM without TLS", "certificate in PKCS12")
 
 
 @pytest.mark.parametrize(
     "way",
     [
         "PLAIN",
-        "SCRAM",
         "certificate in PEM",
         *(pytest.param(each, marks=pytest.mark.matrix) for each in RARE),
     ],
@@ -116,6 +115,7 @@ ARGUMENTS = {
     "consumers coordinator": "readers",
     "consumers preview": "--group readers --members 2",
     "inspect znode": "/admin",
+    "propose decommission": "--broker 1 --out decommission.yaml",
     "propose demotion": "--broker 1 --out demotion.yaml",
     "propose election": "--out election.yaml",
     "propose maintenance": "--broker 1 --out maintenance.yaml",

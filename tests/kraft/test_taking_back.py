@@ -183,7 +183,7 @@ def test_k14_a_reassignment_to_a_broker_that_died_is_named_and_cancelled(
     wait_assigned(cluster.connection, dict.fromkeys((moving, other), (2, 1)))
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_a_partition_whose_in_sync_replicas_died_is_left_and_everything_else_goes_on(
     kraft: Sandbox, cluster: KraftCluster, tmp_path: Path
 ) -> None:
@@ -275,7 +275,7 @@ def test_a_partition_without_a_source_waits_alone_where_the_plan_says_so(
 
 
 @pytest.mark.on("4.4.0")
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_an_unclean_election_by_another_tool_is_not_called_nothing(
     kraft: Sandbox, cluster: KraftCluster, tmp_path: Path
 ) -> None:

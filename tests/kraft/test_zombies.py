@@ -65,7 +65,7 @@ def test_k07_a_runner_that_wakes_after_a_take_over_changes_nothing_more(
 @pytest.mark.parametrize(
     ("times", "seed"),
     [
-        pytest.param(2, SEED, marks=[pytest.mark.eras, pytest.mark.on("4.4.0")], id="a few"),
+        pytest.param(2, SEED, marks=[pytest.mark.matrix, pytest.mark.on("4.4.0")], id="a few"),
         *(
             pytest.param(10, SEED + number, marks=pytest.mark.executor, id=f"ten, {number}")
             for number in range(10)

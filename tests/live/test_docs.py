@@ -22,6 +22,7 @@ READINGS = (
     ("docs/sandbox.md",),
     ("docs/kraft.md", "docs/load.md"),
     ("docs/maintenance.md",),
+    ("docs/decommission.md",),
 )
 
 

@@ -43,6 +43,7 @@ def at_work(cluster: Cluster, *words: str | Path) -> Iterator[subprocess.Popen[b
             runner.kill()
 
 
+@pytest.mark.matrix
 def test_a_killed_run_goes_on_from_its_last_rate_and_leaves_no_throttle(
     cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -61,8 +61,14 @@ def test_a_steady_load_has_a_steady_rate(mega: int, share: float) -> None:
     assert sum(each > LATE for each in found.late[HOUR:]) <= 0.05 * len(late)
 
 
-@pytest.mark.parametrize("mega", [10, 40])
-@pytest.mark.parametrize("to", [0.4, 0.6])
+@pytest.mark.parametrize(
+    ("mega", "to"),
+    [
+        (10, 0.6),
+        (40, 0.4),
+        *(pytest.param(*each, marks=pytest.mark.matrix) for each in ((10, 0.4), (40, 0.6))),
+    ],
+)
 def test_more_load_is_answered_at_once(mega: int, to: float) -> None:
     link, begins = Link(mega * MEGA, 0.003), 2 * HOUR
 

@@ -302,6 +302,10 @@ GOOD["broker-maintenance"] = [
     for each in GOOD["partition-reassignment"]
     if "throttle" in each["spec"]
 ]
+GOOD["broker-decommission"] = [
+    {**each, "kind": "BrokerDecommission", "spec": {"brokers": [9], **each["spec"]}}
+    for each in GOOD["partition-reassignment"]
+]
 ODD: dict[str, list[Any]] = {
     "type": [None, 1.5, "x", [], {}],
     "const": ["other", 7],

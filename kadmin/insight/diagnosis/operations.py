@@ -32,9 +32,9 @@ class OpenOperation:
 
     `lists` has the replicas that it requested by partition: the target, and the original replicas
     for a cancel. `elects`: it publishes elections. `whole` is False for an incomplete record.
-    `leaves`: it was left outside its hours, or its runner would leave it. Of a maintenance without
-    a runner, `stage` is the stage under way, and `waits_for` what it waits for there; `left`: its
-    runner ended there because a person is awaited, as --leave asks.
+    `leaves`: it was left outside its hours, or its runner would leave it. Of one that waits for a
+    person and has no runner, `stage` is the stage under way, and `waits_for` what it waits for
+    there; `left`: its runner ended there because a person is awaited, as --leave asks.
     """
 
     operation_id: str

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.decide.actions import Action, Observed, OperationSpec
+    from kadmin.operations.decide.actions import Action, Observed
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.record.steps import ProbeStep, Step
 
 __all__ = ["decide", "recall", "remember"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import (
@@ -16,21 +15,17 @@ from kadmin.operations.record.steps import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Mapping
 
     from kadmin.cluster.capabilities import Capabilities
     from kadmin.cluster.model import Assignment, ClusterState, PartitionState, TopicPartition
     from kadmin.errors import KadminError
     from kadmin.operations.events import LostRecords
-    from kadmin.operations.record.record import OperationKind, OperationRecord
-    from kadmin.operations.record.steps import Channel, Step
+    from kadmin.operations.record.steps import Channel, Errand, Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.plan.copied import OnDisk, Sizes
-    from kadmin.plan.model import DeletionLayout, PartitionTarget, TopicRecipe
+    from kadmin.plan.model import DecommissionPlan, DeletionLayout, PartitionTarget, TopicRecipe
     from kadmin.plan.pairs import AtOnce
-    from kadmin.plan.progress import Progress
-
-P = TypeVar("P")
 
 PICKUP_WARNING_S = 5.0
 PICKUP_DEADLINE_S = 10.0
@@ -85,6 +80,19 @@ class StopSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class EmptySeen:
+    """What keeps brokers from being empty, at `at`: nothing where both are empty.
+
+    `landed` are the waves of another round, for partitions that they are replicas of; `why_not`
+    everything else, in words.
+    """
+
+    at: float
+    landed: tuple[tuple[PartitionTarget, ...], ...]
+    why_not: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """State that one run of the loop keeps between observations.
 
@@ -94,10 +102,11 @@ class Memory:
     watch; `probe` is this run's unanswered probe; `attempts` counts publishes since the last one
     that went through. `ends_since` is the time of the first reading with nothing left to do, while
     a request is unanswered. `fingerprint` is a digest of the topics read, `changed_at` when it last
-    changed; `health` and `stop` the last answers of the two gates. `states` are the partitions as
-    read last; `without_source` those with no replica alive and in sync, with the brokers of their
-    last ISR; `led_again` those that have a leader again, and whether it is one of these. `at_once`
-    are the partitions that may be copied at once from one broker to another, None without a limit.
+    changed; `health`, `stop` and `empty` the last answers of the gates; `errands` those that this
+    run has confirmed. `states` are the partitions as read last; `without_source` those with no
+    replica alive and in sync, with the brokers of their last ISR; `led_again` those that have a
+    leader again, and whether it is one of these. `at_once` are the partitions that may be copied at
+    once from one broker to another, None without a limit.
     """
 
     wave: int = 0
@@ -113,25 +122,12 @@ class Memory:
     changed_at: float = 0.0
     health: HealthSeen | None = None
     stop: StopSeen | None = None
+    empty: EmptySeen | None = None
+    errands: frozenset[Errand] = field(default_factory=frozenset)
     states: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
     without_source: Mapping[TopicPartition, frozenset[int]] = field(default_factory=dict)
     led_again: Mapping[TopicPartition, bool] = field(default_factory=dict)
     at_once: AtOnce | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Partitions (of a deletion: topics) done of all; bytes None where a size is unknown.
-
-    `wave` counts from 1, of `waves`; both 0 for work without waves.
-    """
-
-    done: int
-    total: int
-    done_bytes: int | None = None
-    total_bytes: int | None = None
-    wave: int = 0
-    waves: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +153,28 @@ class AskStop:
 
     brokers: frozenset[int]
     margin: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskEmpty:
+    """Ask what the brokers of a decommission still hold."""
+
+    plan: DecommissionPlan
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRound:
+    """Put the waves of another round of a decommission on record."""
+
+    waves: tuple[tuple[PartitionTarget, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunErrand:
+    """Confirm an errand on these brokers: done already, or done now and seen."""
+
+    errand: Errand
+    brokers: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +278,18 @@ def unfinished(error: KadminError) -> Finish:
 
 Publish: TypeAlias = Probe | PublishWave | PublishElection | PublishDeletion | PublishTopic
 Action: TypeAlias = (
-    AskListening | AskHealth | AskStop | NoteGone | Publish | TakeBack | Advance | Wait | Finish
+    AskListening
+    | AskHealth
+    | AskStop
+    | AskEmpty
+    | PlanRound
+    | RunErrand
+    | NoteGone
+    | Publish
+    | TakeBack
+    | Advance
+    | Wait
+    | Finish
 )
 
 
@@ -277,106 +306,3 @@ def step_of(action: Publish, number: int, at: str) -> tuple[Step, int]:
             return DeletionStep(number, at, action.topics), len(action.topics)
         case PublishTopic():
             return CreationStep(number, at, (action.recipe.topic,)), 1
-
-
-class OperationSpec(Protocol):
-    """The work of an operation, as recorded. One class for each kind of operation."""
-
-    @property
-    def channel(self) -> Channel | None:
-        """The channel that the controller must watch before the first publish."""
-        ...
-
-    def topics(self, wave: int | None = None) -> set[str]:
-        """Return every topic that the work names, or those to be read while `wave` is under way."""
-        ...
-
-    def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
-        """Decide the next action; `observed` holds at least the topics of wave `memory.wave`."""
-        ...
-
-    def in_flight(self, observed: Observed, memory: Memory) -> bool:
-        """Whether published work is in flight, which a request to stop must not leave behind."""
-        ...
-
-    def tally(self, observed: Observed, memory: Memory) -> Tally:
-        """Count what is done; waves before `memory.wave` were seen done."""
-        ...
-
-    def left_to_do(self, observed: Observed, memory: Memory) -> tuple[str, ...]:
-        """Name what is not done yet; waves before `memory.wave` were seen done."""
-        ...
-
-
-class ListedOperationSpec(OperationSpec):
-    """Work without waves, on a list of topics or of partitions."""
-
-    channel: Channel | None = None
-
-    @abstractmethod
-    def listed(self) -> Collection[str | TopicPartition]:
-        """Return the topics or partitions that the work is about."""
-
-    @abstractmethod
-    def open(self, state: ClusterState) -> tuple[str, ...]:
-        """Name the topics or partitions that are not done."""
-
-    def topics(self, _wave: int | None = None) -> set[str]:
-        """Return every topic that the work names."""
-        return {each if isinstance(each, str) else each.topic for each in self.listed()}
-
-    def in_flight(self, observed: Observed, _memory: Memory) -> bool:
-        """Whether anything was published: it is not taken back."""
-        return bool(observed.steps)
-
-    def tally(self, observed: Observed, _memory: Memory) -> Tally:
-        """Count the partitions and bytes that are done."""
-        total = len(self.listed())
-        return Tally(total - len(self.open(observed.state)), total)
-
-    def left_to_do(self, observed: Observed, _memory: Memory) -> tuple[str, ...]:
-        """Name what is not done."""
-        return self.open(observed.state)
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """One topic, or one of its partitions, and its progress.
-
-    `detail` is what the cluster has where it is not done.
-    """
-
-    topic: str
-    partition: int | None
-    progress: Progress
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PlanHistory:
-    """History of a plan in operations on record.
-
-    It has their original replicas, and the partitions that they published. `cancelled`: the last of
-    them was cancelled.
-    """
-
-    origin: Assignment = field(default_factory=dict)
-    partitions: frozenset[TopicPartition] = frozenset()
-    cancelled: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class PlanKind(Generic[P]):
-    """Functions and types that operations need for one kind of plan.
-
-    `scope` names the topics to read for `verify`, None for all. `spec_of` rebuilds the work from
-    plan and record; `fields` are the fields of a record that the kind fills, of a work on a state;
-    `verdicts` judges a plan by a state.
-    """
-
-    kind: OperationKind
-    plan: type[P]
-    scope: Callable[[P], set[str] | None]
-    spec_of: Callable[[P, OperationRecord], OperationSpec]
-    fields: Callable[[Any, ClusterState], dict[str, Any]]
-    verdicts: Callable[[P, ClusterState, PlanHistory], Iterable[Verdict]]

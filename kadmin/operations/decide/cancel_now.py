@@ -6,6 +6,7 @@ Partitions that reached their target stay there; `rollback` returns those.
 ======================================================  ============================================
 seen                                                    action
 ======================================================  ============================================
+brokers that the operation cordoned                     Errand: uncordon
 a pending request that cannot be read                   Finish: heal first
 in flight to our target, and not taken back yet         the checks below, then TakeBack
 taken back, then overwritten by the old controller      the same again
@@ -30,7 +31,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.next_step import command
-from kadmin.operations.decide.actions import STALLED_S, Finish, TakeBack, Wait, unfinished
+from kadmin.operations.decide.actions import (
+    STALLED_S,
+    Finish,
+    RunErrand,
+    TakeBack,
+    Wait,
+    unfinished,
+)
 from kadmin.operations.decide.cancelled import cancelled, way_back
 from kadmin.operations.decide.common import made_again, overdue
 from kadmin.operations.decide.reassignment import published_targets
@@ -56,7 +64,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import PartitionTarget
 
 
-CancelAction: TypeAlias = TakeBack | Wait | Finish
+CancelAction: TypeAlias = RunErrand | TakeBack | Wait | Finish
 
 
 def decide_cancel(
@@ -67,6 +75,8 @@ def decide_cancel(
     `observed` holds every topic that the work or the pending request names.
     """
     state, pending = observed.state, observed.state.requests.reassignment
+    if (first := work.before_taking_back(observed)) is not None:
+        return first
     if pending is not None and pending.entries is None:
         return unreadable(
             pending.channel_name, command("heal") + ", then " + command("cancel", "--now")

@@ -31,8 +31,6 @@ from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     STALLED_S,
     Finish,
-    ListedOperationSpec,
-    PlanKind,
     TakeBack,
     Wait,
     failed,
@@ -47,6 +45,7 @@ from kadmin.operations.decide.cancelled import by_reason
 from kadmin.operations.decide.common import overdue
 from kadmin.operations.decide.failures import dead_targets
 from kadmin.operations.decide.foreign import by_api, requested
+from kadmin.operations.decide.spec import ListedOperationSpec, PlanKind
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import CancelStep
 from kadmin.plan.model import ReassignmentPlan

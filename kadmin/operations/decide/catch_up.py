@@ -20,8 +20,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import INTERNAL_TOPICS
-from kadmin.operations.decide.actions import Finish, PlanKind, Wait
+from kadmin.operations.decide.actions import Finish, Wait
 from kadmin.operations.decide.copies import CopyingSpec
+from kadmin.operations.decide.spec import PlanKind
 from kadmin.operations.decide.troubles import without_source
 from kadmin.operations.decide.wave import COPYING, stalled, stalled_min
 from kadmin.operations.record.record import CATCHES_UP, OperationKind, OperationState
@@ -32,7 +33,8 @@ from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-    from kadmin.operations.decide.actions import Action, Memory, Observed, Tally
+    from kadmin.operations.decide.actions import Action, Memory, Observed
+    from kadmin.operations.decide.spec import Tally
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.steps import Channel
     from kadmin.plan.model import ThrottleSpec

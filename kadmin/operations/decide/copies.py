@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from kadmin.operations.decide.actions import OperationSpec, Tally
+from kadmin.operations.decide.spec import OperationSpec, Tally
 from kadmin.plan.copied import copied
 from kadmin.plan.progress import Progress
 

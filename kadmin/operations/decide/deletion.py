@@ -31,15 +31,13 @@ from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     Finish,
-    ListedOperationSpec,
-    PlanKind,
     PublishDeletion,
-    Verdict,
     Wait,
     failed,
     unfinished,
 )
 from kadmin.operations.decide.common import AskedTopics, changing, overdue, refused_topics
+from kadmin.operations.decide.spec import ListedOperationSpec, PlanKind, Verdict
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import DeletionStep
 from kadmin.plan.model import DeletionLayout, DeletionPlan, TopicRecipe
@@ -50,8 +48,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.decide.actions import Action, Memory, Observed, PlanHistory
+    from kadmin.operations.decide.actions import Action, Memory, Observed
     from kadmin.operations.decide.examination import Examination
+    from kadmin.operations.decide.spec import PlanHistory
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.rules import ClusterView
 

@@ -27,10 +27,7 @@ from kadmin.operations.decide.actions import (
     ELECTION_ATTEMPTS,
     ELECTION_BATCH,
     Finish,
-    ListedOperationSpec,
-    PlanKind,
     PublishElection,
-    Verdict,
     failed,
 )
 from kadmin.operations.decide.common import (
@@ -41,6 +38,7 @@ from kadmin.operations.decide.common import (
     overdue,
     probe_unanswered,
 )
+from kadmin.operations.decide.spec import ListedOperationSpec, PlanKind, Verdict
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import Channel, ElectionStep, ProbeStep, refused_by_cluster
 from kadmin.plan.election import electable, leaders_elected, obstacle, off_preferred, scope_of
@@ -52,8 +50,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.decide.actions import Action, Memory, Observed, PlanHistory
+    from kadmin.operations.decide.actions import Action, Memory, Observed
     from kadmin.operations.decide.examination import Examination
+    from kadmin.operations.decide.spec import PlanHistory
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kadmin.diagnostics import Diagnostic
     from kadmin.errors import KadminError
-    from kadmin.operations.decide.actions import OperationSpec
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.model import Plan

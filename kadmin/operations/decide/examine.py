@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kadmin.operations.decide.decommission_plan import with_stages
 from kadmin.operations.decide.deletion import examine_deletion
 from kadmin.operations.decide.election import examine_election
 from kadmin.operations.decide.examination import Examination, placed
@@ -70,7 +71,8 @@ def examine(
         return examination
     match plan:
         case ReassignmentPlan():
-            return with_quiet_hours(examine_reassignment(examination, plan, world, publish), world)
+            examined = with_stages(examine_reassignment(examination, plan, world, publish), plan)
+            return with_quiet_hours(examined, world)
         case ElectionPlan():
             return examine_election(examination, plan, state)
         case DeletionPlan():

@@ -14,6 +14,7 @@ from kadmin.errors import InvalidInputError, StalePlanError
 from kadmin.next_step import command
 from kadmin.operations.decide.cancellation import CANCELLATION
 from kadmin.operations.decide.catch_up import CATCH_UP
+from kadmin.operations.decide.decommission import DECOMMISSION, DecommissionWork
 from kadmin.operations.decide.deletion import DELETION
 from kadmin.operations.decide.election import ELECTION
 from kadmin.operations.decide.maintenance import MAINTENANCE
@@ -23,14 +24,23 @@ from kadmin.operations.record.codec import decoding
 from kadmin.operations.record.record import OperationKind, OperationRecord
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.decide.actions import OperationSpec, PlanKind
+    from kadmin.operations.decide.spec import OperationSpec, PlanKind
     from kadmin.operations.record.holder import Holder
+    from kadmin.operations.record.steps import Step
     from kadmin.plan.model import Plan
 
-KINDS: tuple[PlanKind[Any], ...] = (REASSIGNMENT, ELECTION, DELETION, RECREATION, MAINTENANCE)
+KINDS: tuple[PlanKind[Any], ...] = (
+    REASSIGNMENT,
+    ELECTION,
+    DELETION,
+    RECREATION,
+    MAINTENANCE,
+    DECOMMISSION,
+)
 _BY_PLAN = {each.plan: each for each in KINDS}
 _BY_OPERATION = {each.kind: each for each in (*KINDS, CANCELLATION, CATCH_UP)}
 """A cancellation and a catch-up are kept as reassignments, and no plan file asks for one."""
@@ -68,8 +78,8 @@ def record_of(
     return replace(record, **kind.fields(work, state))
 
 
-def spec_of(record: OperationRecord) -> OperationSpec:
-    """Rebuild the work from a record alone, on any machine.
+def spec_of(record: OperationRecord, steps: Iterable[Step] = ()) -> OperationSpec:
+    """Rebuild the work from a record alone, on any machine, with the rounds that `steps` added.
 
     Raises InvalidInputError for a heal, which has no plan, and StalePlanError where the recorded
     plan was edited.
@@ -94,4 +104,5 @@ def spec_of(record: OperationRecord) -> OperationSpec:
             f"Operation {record.operation_id} has no plan that can be executed."
         )
     with decoding(f"The record of operation {record.operation_id}"):
-        return kind.spec_of(plan, record)
+        work = kind.spec_of(plan, record)
+    return work.with_rounds(steps) if isinstance(work, DecommissionWork) else work

@@ -8,8 +8,8 @@ any other, after the last wave                 the same
 any other                                      Finish: paused, until hours begin
 =============================================  ================================
 
-Copies in flight have the rate outside by then, which is on record. A maintenance is left at any
-Wait for the stop or the start of its brokers.
+Copies in flight have the rate outside by then, which is on record. A maintenance or
+a decommission is left at any Wait for a person.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.next_step import command
 from kadmin.operations.decide.actions import Advance, Finish, TakeBack, Wait
+from kadmin.operations.decide.decommission import DecommissionWork
 from kadmin.operations.decide.maintenance import MaintenanceWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationState
@@ -25,7 +26,8 @@ from kadmin.operations.record.stop_request import StoppedByRequestError
 from kadmin.wording import count
 
 if TYPE_CHECKING:
-    from kadmin.operations.decide.actions import Action, Memory, Observed, OperationSpec
+    from kadmin.operations.decide.actions import Action, Memory, Observed
+    from kadmin.operations.decide.spec import OperationSpec
 
 
 class LeftError(StoppedByRequestError):
@@ -39,8 +41,8 @@ def leave(
 
     `until` is the time at which hours begin, as the end of a sentence; None inside them.
     """
-    if isinstance(work, MaintenanceWork):
-        return _leave_to_person(action, work, memory)
+    if isinstance(work, MaintenanceWork | DecommissionWork) and isinstance(action, Wait):
+        action = _leave_to_person(action, work, memory)
     if (
         until is None
         or not isinstance(work, ReassignmentWork)
@@ -60,8 +62,10 @@ def leave(
     )
 
 
-def _leave_to_person(action: Action, work: MaintenanceWork, memory: Memory) -> Action:
-    if not isinstance(action, Wait) or not action.for_person:
+def _leave_to_person(
+    action: Wait, work: MaintenanceWork | DecommissionWork, memory: Memory
+) -> Action:
+    if not action.for_person:
         return action
     where = work.stage_in_words(memory)
     return Finish(

@@ -35,8 +35,6 @@ from kadmin.operations.decide.actions import (
     Finish,
     HealthSeen,
     NoteGone,
-    PlanKind,
-    Verdict,
     Wait,
 )
 from kadmin.operations.decide.catch_up import CatchUpWork
@@ -44,6 +42,7 @@ from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.election import elect_scope
 from kadmin.operations.decide.failures import dead_targets
 from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.spec import PlanKind, Verdict
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import Channel, GoneStep, WaveStep
 from kadmin.operations.record.stop_request import Stop
@@ -55,14 +54,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kadmin.cluster.model import Assignment, ClusterState, Replicas, TopicPartition
-    from kadmin.operations.decide.actions import (
-        Action,
-        Memory,
-        Observed,
-        PlanHistory,
-        StopSeen,
-        Tally,
-    )
+    from kadmin.operations.decide.actions import Action, Memory, Observed, StopSeen
+    from kadmin.operations.decide.spec import PlanHistory, Tally
     from kadmin.operations.record.record import OperationRecord
 
 

@@ -43,13 +43,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.insight.diagnosis.health import health_of
 from kadmin.next_step import command
-from kadmin.operations.decide.actions import (
-    Advance,
-    Finish,
-    PlanKind,
-    TakeBack,
-    Wait,
-)
+from kadmin.operations.decide.actions import Advance, Finish, TakeBack, Wait
 from kadmin.operations.decide.common import (
     accepted_by_controller,
     awaiting_pickup,
@@ -67,6 +61,7 @@ from kadmin.operations.decide.failures import (
     dead_targets,
     undo_of,
 )
+from kadmin.operations.decide.spec import PlanKind
 from kadmin.operations.decide.verdicts import reassignment_verdicts
 from kadmin.operations.decide.wave import (
     asked_for,
@@ -90,7 +85,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import Assignment, ClusterState, PendingRequest, TopicPartition
     from kadmin.next_step import NextStep
-    from kadmin.operations.decide.actions import Action, Memory, Observed
+    from kadmin.operations.decide.actions import Action, Memory, Observed, RunErrand
     from kadmin.operations.decide.wave import Found
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.steps import Step
@@ -147,6 +142,10 @@ class ReassignmentWork(CopyingSpec):
         if not self.skips_deleted:
             return targets
         return tuple(target for target in targets if target.partition.topic in state.topics)
+
+    def before_taking_back(self, _observed: Observed) -> RunErrand | None:
+        """Return what comes before partitions are returned to their original replicas."""
+        return None
 
     def in_flight(self, observed: Observed, memory: Memory) -> bool:
         """Whether the current wave was published, or a request is pending."""
@@ -355,7 +354,8 @@ def _skipped(planned: Sequence[PartitionTarget], existing: Sequence[PartitionTar
     return f", {gone} skipped: deleted were {name_some(topics)}" if gone else ""
 
 
-def _work_of(plan: ReassignmentPlan, record: OperationRecord) -> ReassignmentWork:
+def reassignment_work(plan: ReassignmentPlan, record: OperationRecord) -> ReassignmentWork:
+    """Return the work of a plan whose waves and original replicas are on record."""
     targets = tuple(
         replace(target, current=record.origin[target.partition]) for target in plan.reassignments
     )
@@ -377,7 +377,7 @@ REASSIGNMENT = PlanKind(
     OperationKind.REASSIGNMENT,
     ReassignmentPlan,
     scope=lambda plan: {target.partition.topic for target in plan.reassignments},
-    spec_of=_work_of,
+    spec_of=reassignment_work,
     fields=_fields,
     verdicts=reassignment_verdicts,
 )

@@ -24,15 +24,13 @@ from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     Finish,
-    ListedOperationSpec,
-    PlanKind,
     PublishTopic,
-    Verdict,
     Wait,
     failed,
     unfinished,
 )
 from kadmin.operations.decide.common import AskedTopics, changing, overdue, refused_topics
+from kadmin.operations.decide.spec import ListedOperationSpec, PlanKind, Verdict
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import CreationStep
 from kadmin.plan.model import RecreationPlan
@@ -43,7 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.decide.actions import Action, Memory, Observed, PlanHistory
+    from kadmin.operations.decide.actions import Action, Memory, Observed
+    from kadmin.operations.decide.spec import PlanHistory
     from kadmin.plan.model import TopicRecipe
 
 

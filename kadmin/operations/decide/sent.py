@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
     Lists = Mapping[TopicPartition, frozenset[Replicas]]
 
-_REASSIGNS = {OperationKind.REASSIGNMENT, OperationKind.CANCELLATION}
+_REASSIGNS = {
+    OperationKind.REASSIGNMENT,
+    OperationKind.CANCELLATION,
+    OperationKind.DECOMMISSION,
+}
 
 
 def sent_lists(record: OperationRecord, steps: Iterable[Step], state: ClusterState) -> Lists:
@@ -31,11 +35,12 @@ def sent_lists(record: OperationRecord, steps: Iterable[Step], state: ClusterSta
     refused, not sent, or for an earlier topic of the same name.
     """
     found: dict[TopicPartition, frozenset[Replicas]] = {}
-    for step in published_by(steps):
+    every = tuple(steps)
+    for step in published_by(every):
         if not isinstance(step, ReassigningStep):
             continue
         ids = {} if step.intent is None else step.intent.topic_ids
-        for partition, replicas in _asked(record, step).items():
+        for partition, replicas in _asked(record, step, every).items():
             topic = state.topics.get(partition.topic)
             same = topic is None or ids.get(topic.name) in {topic.topic_id, None}
             if same and partition not in step.refused:
@@ -65,14 +70,16 @@ def askers(
     return found
 
 
-def _asked(record: OperationRecord, step: ReassigningStep) -> Mapping[TopicPartition, Replicas]:
+def _asked(
+    record: OperationRecord, step: ReassigningStep, steps: tuple[Step, ...]
+) -> Mapping[TopicPartition, Replicas]:
     if step.intent is not None:
         # To end a reassignment is to ask for the original replicas.
         targets = {
             each: target or record.origin.get(each) for each, target in step.intent.targets.items()
         }
         return {each: target for each, target in targets.items() if target}
-    if isinstance(step, WaveStep) and isinstance(work := spec_of(record), ReassignmentWork):
+    if isinstance(step, WaveStep) and isinstance(work := spec_of(record, steps), ReassignmentWork):
         return {target.partition: target.replicas for target in work.waves[step.wave]}
     if isinstance(step, CancelStep):
         return {

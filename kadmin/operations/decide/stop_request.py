@@ -6,6 +6,7 @@ next action without the request                     with it
 Finish that leaves the operation unfinished (1)     Finish: cancelled, with what is in its way
 Wait for what was asked for, which has stalled (1)  Finish: cancelled, with what it waits for
 any other Finish, Advance, Wait for its own wave    the same
+an errand that uncordons brokers                    the same
 a publish that repairs a published wave             the same
 any other Wait                                      Finish: paused or cancelled
 any other publish, or a question that precedes one  Finish: paused or cancelled
@@ -28,22 +29,25 @@ from kadmin.operations.decide.actions import (
     AskListening,
     Finish,
     PublishWave,
+    RunErrand,
     TakeBack,
     Wait,
 )
 from kadmin.operations.decide.catch_up import CatchUpWork
+from kadmin.operations.decide.decommission import DecommissionWork
 from kadmin.operations.decide.maintenance import MaintenanceWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.wave import published
 from kadmin.operations.record.record import OperationState
-from kadmin.operations.record.steps import Channel
+from kadmin.operations.record.steps import Channel, Errand
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.wording import count
 
 if TYPE_CHECKING:
     from kadmin.errors import KadminError
     from kadmin.next_step import NextStep
-    from kadmin.operations.decide.actions import Action, Memory, Observed, OperationSpec
+    from kadmin.operations.decide.actions import Action, Memory, Observed
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.record.stop_request import StopRequest
 
 _QUIET = "nothing is in flight"
@@ -73,17 +77,19 @@ def apply_stop_request(
 def _without_waves(
     action: Action, work: OperationSpec, request: StopRequest, observed: Observed, memory: Memory
 ) -> Action | None:
-    """Return the action of a catch-up, which ends at once, or of a maintenance; None for others.
+    """Return the action of a catch-up, a maintenance or a cancelled decommission; None for others.
 
-    A maintenance pauses where no request is pending. Its cancellation is work: it restores the
-    order of replicas of before.
+    A catch-up ends at once. A maintenance pauses where no request is pending. Its cancellation is
+    work: it restores the order of replicas of before.
     """
+    staged = isinstance(work, MaintenanceWork | DecommissionWork)
+    if staged and isinstance(action, Finish) and action.state is OperationState.CANCELLED:
+        left = work.undone_by(observed, memory) if isinstance(work, DecommissionWork) else None
+        return stopped(request, left, action.message)
     if isinstance(work, CatchUpWork) and not isinstance(action, Finish):
         return stopped(request, None, work.in_sync_in_words(observed.state))
     if not isinstance(work, MaintenanceWork):
         return None
-    if isinstance(action, Finish) and action.state is OperationState.CANCELLED:
-        return stopped(request, None, action.message)
     if isinstance(action, Finish) or request.stop is not Stop.PAUSE:
         return action
     if work.in_flight(observed, memory):
@@ -92,7 +98,9 @@ def _without_waves(
 
 
 def _goes_on(action: Action, work: OperationSpec, observed: Observed, memory: Memory) -> bool:
-    """Whether an action follows or repairs a published request."""
+    """Whether an action follows or repairs a published request, or ends what an operation set."""
+    if isinstance(action, RunErrand) and action.errand is Errand.UNCORDON:
+        return True
     if isinstance(action, Wait | TakeBack) and work.in_flight(observed, memory):
         return True
     asks_for_wave = isinstance(action, AskListening) and action.channel is Channel.REASSIGNMENT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.operations.decide.actions import Verdict
+from kadmin.operations.decide.spec import Verdict
 from kadmin.plan.model import Elect
 from kadmin.plan.progress import Progress, judge
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.decide.actions import PlanHistory
+    from kadmin.operations.decide.spec import PlanHistory
     from kadmin.plan.model import PartitionTarget, ReassignmentPlan
 
 

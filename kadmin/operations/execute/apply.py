@@ -24,7 +24,7 @@ from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.session import held
 from kadmin.operations.throttles.changes import record_throttle
-from kadmin.plan.model import DeletionPlan, MaintenancePlan, ReassignmentPlan
+from kadmin.plan.model import DecommissionPlan, DeletionPlan, MaintenancePlan, ReassignmentPlan
 from kadmin.wording import brokers_in_words, name_some
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import OperationSpec
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.port import Backend
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
@@ -184,6 +184,8 @@ def _to_avoid(context: Context, plan: Plan) -> frozenset[int]:
     """Return the brokers that the plan vacates: they get no replica of lock and record's topic."""
     if not isinstance(plan, ReassignmentPlan) or not context.operations.lock.to_create():
         return frozenset()
+    if isinstance(plan, DecommissionPlan):
+        return frozenset(plan.brokers)
     state = context.backend.read({target.partition.topic for target in plan.reassignments})
     return vacated_brokers(plan.reassignments, state)
 

@@ -207,7 +207,8 @@ def _compare(
 
 
 def _work(context: Context, operation_id: str) -> CopyingSpec:
-    work = spec_of(context.operations.record(operation_id))
+    operations = context.operations
+    work = spec_of(operations.record(operation_id), operations.steps(operation_id))
     if not isinstance(work, CopyingSpec):
         raise InvalidInputError(
             f"Operation {operation_id} copies nothing.", next_step=command("history")

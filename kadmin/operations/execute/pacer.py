@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Memory, Observed, OperationSpec
+    from kadmin.operations.decide.actions import Memory, Observed
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.throttles.operation import Throttling
     from kadmin.plan.hours import Hours

@@ -6,59 +6,54 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
 
-from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.decide import decide, recall, remember
 from kadmin.operations.decide.actions import (
     Advance,
+    AskEmpty,
     AskHealth,
-    AskListening,
     AskStop,
+    Finish,
     HealthSeen,
     Memory,
     NoteGone,
     Observed,
-    Probe,
-    PublishDeletion,
-    PublishElection,
-    PublishTopic,
-    PublishWave,
-    TakeBack,
-    step_of,
+    PlanRound,
+    RunErrand,
+    Wait,
     unfinished,
 )
 from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.cancellation import CancellationWork
-from kadmin.operations.decide.common import not_watching, occupied
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.leaving import LeftError, leave
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.settling import settle, settles
 from kadmin.operations.decide.stop_request import stopped
+from kadmin.operations.execute.errands import Errands
 from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left, past_deadline
 from kadmin.operations.execute.losses import with_losses
 from kadmin.operations.execute.pacer import Pacer
+from kadmin.operations.execute.sender import Sender
 from kadmin.operations.observers.health import HealthGate
 from kadmin.operations.observers.other_tools import OtherTools
-from kadmin.operations.port import Postponed, PublishOutcome
-from kadmin.operations.reading.listening import listening_of
+from kadmin.operations.reading.empty import see_empty
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.reading.stop import see_stop
 from kadmin.operations.record.record import OperationState, OperationStatus
-from kadmin.operations.record.steps import CancelStep, Channel, GoneStep, ProbeStep, published_by
+from kadmin.operations.record.steps import CancelStep, published_by
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.operations.throttles.late_brokers import LateBrokers
 from kadmin.operations.throttles.operation import Throttling
-from kadmin.wording import brokers_in_words
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.decide.actions import Action, Finish, Publish, Wait
+    from kadmin.operations.decide.actions import Action
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.steps import Step
     from kadmin.operations.record.stop_request import StopRequest
@@ -72,16 +67,20 @@ class Runner:
     """
 
     def __init__(self, session: Session, record: OperationRecord, *, leaves: bool = False) -> None:
-        context, work = session.context, spec_of(record)
         self._leaves = leaves
         self._session = session
-        self._context = context
+        self._context = session.context
         self._record = record
-        self._work = work
         self._memory = Memory()
         self._steps: tuple[Step, ...] = ()
         self._answered: StopRequest | None = None
         self._noted = ""
+        self._equip(session.steps())
+
+    def _equip(self, steps: tuple[Step, ...]) -> None:
+        """Make all that depends on the work, which a further round of a decommission extends."""
+        context, record, work = self._context, self._record, spec_of(self._record, steps)
+        self._work = work
         self._other_tools = OtherTools(context, work)
         self._health_gate = HealthGate(context, record, self._other_tools)
         self._throttling = Throttling(context, record, work)
@@ -127,8 +126,11 @@ class Runner:
             self._throttling.leave(error, self._session.lease)
             raise
         finally:
-            self._pacer.close()
-            self._replica_bytes.close()
+            self._close()
+
+    def _close(self) -> None:
+        self._pacer.close()
+        self._replica_bytes.close()
 
     def _observe(self) -> Observed:
         context, request = self._context, self._session.request()
@@ -213,32 +215,22 @@ class Runner:
             case Advance():
                 self._memory = replace(self._memory, wave=action.wave)
                 self._progress(observed, "")
-            case AskListening():
-                return self._ask(action.channel, observed)
             case AskHealth():
                 self._compare_health(action)
             case AskStop():
                 self._memory = replace(self._memory, stop=see_stop(self._context, action))
-            case NoteGone():
-                self._note_gone(action)
-            case TakeBack():
-                return self._take_back(action, observed)
-            case Probe() | PublishWave() | PublishElection() | PublishDeletion() | PublishTopic():
-                return self._publish(action, observed)
+            case AskEmpty():
+                self._look_whether_empty(action)
+            case NoteGone() | PlanRound() | RunErrand():
+                return self._run_errand(action)
+            case Wait() | Finish():
+                return None
+            case _:
+                sender = Sender(self._session, self._memory, self._steps)
+                reason = sender.send(action, observed)
+                self._memory = sender.memory
+                return reason
         return None
-
-    def _ask(self, channel: Channel, observed: Observed) -> str | None:
-        if observed.state.controller is None:
-            return None
-        backend = self._context.backend
-        answer = listening_of(backend, channel, observed.state)
-        if answer is Listening.LISTENING:
-            self._memory = replace(self._memory, listening=self._memory.listening | {channel})
-            return None
-        if answer is Listening.DEAF:
-            raise not_watching(backend.channel_name(channel), probed=False)
-        self._note(f"probing whether the controller watches {backend.channel_name(channel)}")
-        return self._publish(Probe(channel), observed)
 
     def _compare_health(self, action: AskHealth) -> None:
         trouble, note = self._health_gate.look(action.waves)
@@ -248,61 +240,28 @@ class Runner:
             self._memory, health=HealthSeen(self._memory.wave, self._context.clock.now(), trouble)
         )
 
-    def _note_gone(self, action: NoteGone) -> None:
-        at = self._context.clock.timestamp()
-        step = GoneStep(len(self._steps) + 1, at, action.wave, action.brokers)
-        self._session.write(lambda lease: self._context.operations.write_step(step, lease))
+    def _look_whether_empty(self, action: AskEmpty) -> None:
+        seen = see_empty(self._context, action)
+        self._memory = replace(self._memory, empty=seen)
+        if not seen.landed and not seen.why_not:
+            # A broker that is gone cannot have its own values back.
+            again = command("resume", self._record.operation_id)
+            self._session.write(lambda lease: self._throttling.take_down(lease, again))
+
+    def _run_errand(self, action: NoteGone | PlanRound | RunErrand) -> str | None:
+        context, steps = self._context, self._session.steps()
+        reason = self._session.write(lambda lease: Errands(context, steps, lease).run(action))
+        if reason is not None:
+            return reason
+        if isinstance(action, RunErrand):
+            errands = self._memory.errands | {action.errand}
+            self._memory = replace(self._memory, errands=errands)
+            return None
+        if isinstance(action, PlanRound):
+            self._close()
+            self._equip(self._session.steps())
+            self._memory = replace(self._memory, empty=None)
         self._session.write(self._throttling.set_up)
-        self._note(f"{brokers_in_words(action.brokers)} stopped")
-
-    def _publish(self, action: Publish, observed: Observed) -> str | None:
-        step, affected = step_of(action, len(self._steps) + 1, self._context.clock.timestamp())
-        result = self._context.backend.publish(step, action, observed.state, self._session.lease)
-        match result:
-            case Postponed():
-                return result.reason
-            case PublishOutcome.PUBLISHED if isinstance(step, ProbeStep):
-                self._memory = replace(self._memory, probe=step)
-            case PublishOutcome.PUBLISHED:
-                self._context.tell(events.StepPublished(step.kind, affected, step.number))
-            case PublishOutcome.UNANSWERED:
-                self._note(
-                    f"step {step.number} was not answered; the cluster shows what becomes of it"
-                )
-            case PublishOutcome.CHANGED:
-                self._note("the cluster changed since it was read; reading it again")
-                self._memory = replace(self._memory, attempts=self._memory.attempts + 1)
-            case PublishOutcome.OCCUPIED:
-                channel = (
-                    Channel.ELECTION
-                    if isinstance(action, PublishElection)
-                    else Channel.REASSIGNMENT
-                )
-                raise occupied(self._context.backend.channel_name(channel))
-            case PublishOutcome.LOST_LOCK:
-                self._session.regain()
-        return None
-
-    def _take_back(self, action: TakeBack, observed: Observed) -> str | None:
-        affected = tuple(action.origin)
-        step = CancelStep(len(self._steps) + 1, self._context.clock.timestamp(), affected)
-        result = self._context.backend.take_back(step, action, observed.state, self._session.lease)
-        match result:
-            case Postponed():
-                return result.reason
-            case PublishOutcome.PUBLISHED:
-                attempt = 1 + sum(
-                    isinstance(each, CancelStep) for each in published_by(self._steps)
-                )
-                self._context.tell(
-                    events.StepPublished(step.kind, len(affected), step.number, attempt)
-                )
-            case PublishOutcome.LOST_LOCK:
-                self._session.regain()
-            case PublishOutcome.UNANSWERED:
-                return f"step {step.number} was not answered; the cluster shows what becomes of it"
-            case PublishOutcome.CHANGED | PublishOutcome.OCCUPIED:
-                return "the cluster changed since it was read; reading it again"
         return None
 
     def _finish(self, finish: Finish, observed: Observed) -> str:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import Listing, OperationRecord
     from kadmin.operations.session import Session
 
+_TAKEN_BACK = {OperationKind.REASSIGNMENT, OperationKind.DECOMMISSION}
+"""The kinds of operations whose running wave can be taken back."""
+
 
 def find_unfinished(context: Context, operation_id: str | None) -> str | None:
     """Return the unfinished operation, the only one for None; None where there is none."""
@@ -205,7 +208,7 @@ def _effect(context: Context, operation_id: str, request: StopRequest) -> str:
     if kind is OperationKind.CATCH_UP:
         return f"stops; see {command('status')}"
     stops = f"stops when the running wave is done; see {command('status')}"
-    if request.stop is Stop.CANCEL and kind is OperationKind.REASSIGNMENT:
+    if request.stop is Stop.CANCEL and kind in _TAKEN_BACK:
         return (
             f"{stops}; to take that wave back at once: {command('cancel', '--now', operation_id)}"
         )
@@ -215,7 +218,7 @@ def _effect(context: Context, operation_id: str, request: StopRequest) -> str:
 def _require_reassignment(context: Context, operation_id: str) -> None:
     # Before the request is on record: the runner could not follow it, and nothing replaces it.
     kind = context.operations.record(operation_id).kind
-    if kind is not OperationKind.REASSIGNMENT:
+    if kind not in _TAKEN_BACK:
         raise NotCompletedError(
             f"A running {kind} cannot be taken back.", next_step=command("cancel", operation_id)
         )

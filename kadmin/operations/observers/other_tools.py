@@ -13,7 +13,7 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import OperationSpec
+    from kadmin.operations.decide.spec import OperationSpec
 
 LOOK_AROUND_S = 5.0
 """Seconds between two readings of the whole cluster."""

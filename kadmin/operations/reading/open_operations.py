@@ -9,6 +9,7 @@ from kadmin.errors import InvalidInputError, KadminError
 from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
 from kadmin.operations.decide import decide, recall
 from kadmin.operations.decide.actions import Observed
+from kadmin.operations.decide.decommission import DecommissionWork
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.maintenance import MaintenanceWork
@@ -58,8 +59,9 @@ def open_operation(
     if listing.status.state is OperationState.PREPARING:
         return replace(found, whole=False)
     record = context.operations.record(listing.operation_id)
+    steps = context.operations.steps(listing.operation_id)
     try:
-        work = spec_of(record)
+        work = spec_of(record, steps)
     except InvalidInputError:  # a heal has no plan
         return found
     elects = (
@@ -67,18 +69,20 @@ def open_operation(
         if isinstance(work, ReassignmentWork)
         else isinstance(work, ElectionWork)
     )
-    steps = context.operations.steps(listing.operation_id)
     found = replace(found, lists=sent_lists(record, steps, state), elects=elects)
-    if not isinstance(work, MaintenanceWork) or has_runner:
+    if not isinstance(work, MaintenanceWork | DecommissionWork) or has_runner:
         return found
     left = listing.status.state is OperationState.PAUSED and listing.status.leaves
     return replace(_at_its_stage(context, found, work, steps), left=left)
 
 
 def _at_its_stage(
-    context: Context, found: OpenOperation, work: MaintenanceWork, steps: tuple[Step, ...]
+    context: Context,
+    found: OpenOperation,
+    work: MaintenanceWork | DecommissionWork,
+    steps: tuple[Step, ...],
 ) -> OpenOperation:
-    """Complete a maintenance by its stage, and by what it waits for in the present cluster."""
+    """Complete work that waits for a person by its stage, and by what it waits for now."""
     memory, backend = recall(steps), context.backend
     try:
         observed = Observed(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from kadmin.operations.decide.actions import Tally
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.failures import dead_targets
+from kadmin.operations.decide.spec import Tally
 from kadmin.operations.decide.troubles import without_source
 from kadmin.operations.events import Progressed
 from kadmin.operations.record.steps import current_hours
@@ -17,7 +17,8 @@ from kadmin.plan.ending import ending
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from kadmin.operations.decide.actions import Memory, Observed, OperationSpec
+    from kadmin.operations.decide.actions import Memory, Observed
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.record.record import ThrottleRecord
     from kadmin.plan.copied import OnDisk
 

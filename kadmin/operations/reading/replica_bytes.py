@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Clock
-    from kadmin.operations.decide.actions import Memory, Observed, OperationSpec
+    from kadmin.operations.decide.actions import Memory, Observed
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.events import EventSink
     from kadmin.operations.port import LiveBrokers
     from kadmin.plan.copied import OnDisk, Sizes

@@ -19,7 +19,12 @@ from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState
-from kadmin.operations.record.steps import current_hours, current_throttle, published_by
+from kadmin.operations.record.steps import (
+    DrainStep,
+    current_hours,
+    current_throttle,
+    published_by,
+)
 from kadmin.plan.pairs import paused
 
 if TYPE_CHECKING:
@@ -28,7 +33,8 @@ if TYPE_CHECKING:
 
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Memory, OperationSpec
+    from kadmin.operations.decide.actions import Memory
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.events import Progressed
     from kadmin.operations.reading.rate_history import RateHistory
     from kadmin.operations.record.holder import Holder
@@ -85,7 +91,10 @@ class StatusReader:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._known: dict[str, tuple[OperationRecord, OperationSpec, ReplicaBytes, Pace]] = {}
+        # By operation and number of its further rounds, which add to its work.
+        self._known: dict[
+            tuple[str, int], tuple[OperationRecord, OperationSpec, ReplicaBytes, Pace]
+        ] = {}
         self._memories: dict[str, Memory] = {}
 
     def read(self) -> Status:
@@ -172,14 +181,15 @@ class StatusReader:
             return Unfinished(listing)
         listing = self._with_request(listing)
         operation_id = listing.operation_id
-        if operation_id not in self._known:
+        steps = self._context.operations.steps(operation_id)
+        key = operation_id, sum(isinstance(each, DrainStep) for each in steps)
+        if key not in self._known:
             record = self._context.operations.record(operation_id)
-            work = spec_of(record)
-            self._known[operation_id] = record, work, self._replica_bytes(work), Pace(work)
-        record, work, replica_bytes, pace = self._known[operation_id]
+            work = spec_of(record, steps)
+            self._known[key] = record, work, self._replica_bytes(work), Pace(work)
+        record, work, replica_bytes, pace = self._known[key]
         backend = self._context.backend
         state = backend.read(work.topics())
-        steps = self._context.operations.steps(operation_id)
         observed = Observed(state, published_by(steps), capabilities=backend.capabilities)
         now, at = self._context.clock.now(), self._context.clock.utc()
         throttle = current_throttle(record, steps)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import OperationSpec
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.record.record import Listing, OperationRecord, OperationStatus
     from kadmin.operations.record.steps import Step
     from kadmin.plan.model import PartitionTarget
@@ -159,7 +159,7 @@ def timeline(
     Config writes that were answered are left out.
     """
     steps = [step for step in steps if not _is_answered_write(step)]
-    work = None if record.kind is OperationKind.HEAL else spec_of(record)
+    work = None if record.kind is OperationKind.HEAL else spec_of(record, steps)
     status = listing.status
     changes = listing.changes or (status,)
     starts = [seconds_between(record.created_at, step.at) for step in steps]
@@ -188,7 +188,8 @@ def timeline(
     took = seconds_between(
         record.created_at, status.updated_at if status.state.finished else read_at
     )
-    return Timeline(record, listing, changes, targets, len(record.waves), tuple(spans), took)
+    waves = len(work.waves) if isinstance(work, ReassignmentWork) else len(record.waves)
+    return Timeline(record, listing, changes, targets, waves, tuple(spans), took)
 
 
 def _is_answered_write(step: Step) -> bool:

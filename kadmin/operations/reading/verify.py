@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.documents.dump import plan_digest
-from kadmin.operations.decide.actions import PlanHistory
 from kadmin.operations.decide.kinds import kind_of, spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork, published_targets
+from kadmin.operations.decide.spec import PlanHistory
 from kadmin.operations.record.record import OperationState
 from kadmin.plan.progress import Progress
 from kadmin.plan.rules import other_cluster, require
@@ -16,7 +16,7 @@ from kadmin.plan.rules import other_cluster, require
 if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Verdict
+    from kadmin.operations.decide.spec import Verdict
     from kadmin.operations.record.record import Listing, OperationRecord
     from kadmin.plan.model import Plan
 
@@ -65,10 +65,8 @@ def _published(context: Context, plan: Plan) -> PlanHistory:
 
 
 def _partitions(context: Context, record: OperationRecord) -> set[TopicPartition]:
-    work = spec_of(record)
+    steps = context.operations.steps(record.operation_id)
+    work = spec_of(record, steps)
     if not isinstance(work, ReassignmentWork):
         return set()
-    return {
-        target.partition
-        for target in published_targets(work, context.operations.steps(record.operation_id))
-    }
+    return {target.partition for target in published_targets(work, steps)}

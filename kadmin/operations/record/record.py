@@ -46,6 +46,7 @@ class OperationKind(StrEnum):
     CANCELLATION = "cancellation"
     CATCH_UP = "catch-up"
     MAINTENANCE = "maintenance"
+    DECOMMISSION = "decommission"
 
     @property
     def copies(self) -> bool:
@@ -54,6 +55,7 @@ class OperationKind(StrEnum):
             OperationKind.REASSIGNMENT,
             OperationKind.CATCH_UP,
             OperationKind.MAINTENANCE,
+            OperationKind.DECOMMISSION,
         }
 
 

@@ -30,6 +30,7 @@ from kadmin.operations.record.loading import (
 )
 from kadmin.operations.record.steps import (
     Channel,
+    Errand,
     Intent,
     Replaced,
     Sending,
@@ -37,6 +38,7 @@ from kadmin.operations.record.steps import (
     StepKind,
     ThrottleChange,
 )
+from kadmin.plan.model import PartitionTarget
 from kadmin.plan.signals import SignalValue
 
 if TYPE_CHECKING:
@@ -44,9 +46,11 @@ if TYPE_CHECKING:
 
 _OF_KINDS: dict[str, Any] = {
     **dict.fromkeys(("wave", "channel", "replaced", "throttle", "intent")),
+    "errand": None,
     "partitions": (),
     "topics": (),
     "brokers": (),
+    "waves": (),
     "refused": {},
     "refused_topics": {},
 }
@@ -66,8 +70,11 @@ def encode_step(step: Step) -> bytes:
         ],
         "throttle": None if given["throttle"] is None else _dump_throttle_change(given["throttle"]),
     }
-    if given["brokers"]:
-        value |= {"min_reader": RECORD_VERSION, "brokers": given["brokers"]}
+    if newer := {name: given[name] for name in ("brokers", "errand") if given[name]}:
+        value |= {"min_reader": RECORD_VERSION, **newer}
+    if given["waves"]:
+        waves = [[_dump_target(each) for each in wave] for wave in given["waves"]]
+        value |= {"min_reader": RECORD_VERSION, "waves": waves}
     if step.sending is not None:
         value |= {
             "min_reader": RECORD_VERSION,
@@ -87,7 +94,7 @@ def decode_step(data: bytes) -> Step:
     kind, sending, intent = StepKind(value["kind"]), value.get("sending"), value.get("intent")
     channel, replaced, throttle = value["channel"], value["replaced"], value.get("throttle")
     staged = kind in {StepKind.WAVE, StepKind.GONE}
-    brokers = load_numbers(value.get("brokers", []))
+    brokers, errand = load_numbers(value.get("brokers", [])), value.get("errand")
     require(int, value["number"], *((value["wave"],) if staged else ()))
     require(str, value["at"], *value["topics"], *(reason for _, _, reason in value["refused"]))
     require_any(int, value["wave"])
@@ -96,6 +103,8 @@ def decode_step(data: bytes) -> Step:
         "partitions": load_partitions(value["partitions"]),
         "topics": tuple(value["topics"]),
         "brokers": brokers,
+        "errand": None if errand is None and kind is not StepKind.ERRAND else Errand(errand),
+        "waves": tuple(tuple(map(_load_target, wave)) for wave in value.get("waves", ())),
         "channel": None if channel is None and kind is not StepKind.PROBE else Channel(channel),
         "replaced": None if replaced is None else _load_replaced(replaced),
         "refused": {
@@ -109,6 +118,18 @@ def decode_step(data: bytes) -> Step:
     step = next(each for each in get_args(Step) if each.kind is kind)
     decoded: Step = step(**{each.name: given[each.name] for each in fields(step)})
     return decoded
+
+
+def _dump_target(target: PartitionTarget) -> list[Any]:
+    partition = target.partition
+    return [partition.topic, partition.partition, target.replicas, target.current]
+
+
+def _load_target(value: Any) -> PartitionTarget:  # noqa: ANN401 - JSON
+    topic, number, replicas, current = value
+    return PartitionTarget(
+        load_partition(topic, number), load_numbers(replicas), load_numbers(current)
+    )
 
 
 def _dump_replaced(replaced: Replaced) -> dict[str, Any]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.hours import Hours
+    from kadmin.plan.model import PartitionTarget
     from kadmin.plan.signals import SignalValue
     from kadmin.plan.throttle import ConfigChanges
 
@@ -43,6 +44,16 @@ class StepKind(StrEnum):
     CANCEL = "cancel"
     REPAIR = "repair"
     GONE = "gone"
+    DRAIN = "drain"
+    ERRAND = "errand"
+
+
+class Errand(StrEnum):
+    """A change of brokers as a whole, which an operation makes."""
+
+    CORDON = "cordon"
+    UNCORDON = "uncordon"
+    UNREGISTER = "unregister"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +217,26 @@ class GoneStep(StepOnRecord):
 
 
 @dataclass(frozen=True, slots=True)
+class DrainStep(StepOnRecord):
+    """A further round of a decommission, before its waves are published.
+
+    `waves` move what landed on the brokers meanwhile; `current` is the list before.
+    """
+
+    kind = StepKind.DRAIN
+    waves: tuple[tuple[PartitionTarget, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrandStep(StepOnRecord):
+    """An errand, before its request."""
+
+    kind = StepKind.ERRAND
+    errand: Errand
+    brokers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HealStep(StepOnRecord):
     """A repair; `replaced` is the replaced znode, None for a move of the controller."""
 
@@ -223,6 +254,8 @@ Step: TypeAlias = (
     | CreationStep
     | HealStep
     | GoneStep
+    | DrainStep
+    | ErrandStep
 )
 
 
@@ -246,6 +279,16 @@ def waves_of(steps: Iterable[Step]) -> list[int]:
 def stages_of(steps: Iterable[Step]) -> list[int]:
     """Return the indices of the waves, and of a maintenance's stages, that steps belong to."""
     return [step.wave for step in steps if isinstance(step, WaveStep | GoneStep)]
+
+
+def cordoned_by(steps: Iterable[Step]) -> frozenset[int]:
+    """Return the brokers that these steps cordoned, and did not uncordon since."""
+    found: frozenset[int] = frozenset()
+    for step in steps:
+        if isinstance(step, ErrandStep):
+            brokers = frozenset(step.brokers)
+            found = found | brokers if step.errand is Errand.CORDON else found - brokers
+    return found
 
 
 def intents(steps: Iterable[Step]) -> Iterator[tuple[ReassigningStep, Intent]]:

@@ -9,7 +9,7 @@ from kadmin.errors import InvalidInputError, KadminError
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.record.record import ROLLS_BACK, OperationKind
-from kadmin.operations.record.steps import current_throttle
+from kadmin.operations.record.steps import DrainStep, current_throttle
 from kadmin.plan.model import (
     UNTHROTTLED,
     Elect,
@@ -22,16 +22,21 @@ from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.model import Assignment, ClusterState
     from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
     from kadmin.operations.record.record import OperationRecord, ThrottleRecord
+    from kadmin.operations.record.steps import Step
     from kadmin.plan.model import ThrottleSpec
 
 
-_REVERSIBLE = (OperationKind.REASSIGNMENT, OperationKind.MAINTENANCE)
+_REVERSIBLE = (
+    OperationKind.REASSIGNMENT,
+    OperationKind.MAINTENANCE,
+    OperationKind.DECOMMISSION,
+)
 
 
 def _without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, NextStep]]:
@@ -84,13 +89,23 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
         plan = _orders(plan, context)
     if not isinstance(plan, ReassignmentPlan):
         raise KadminError(f"The plan of operation {record.operation_id} is no reassignment.")
-    state = context.backend.read({partition.topic for partition in record.origin})
-    if gone := [each for each in record.origin if state.replicas(each) is None]:
+    steps = context.operations.steps(record.operation_id)
+    origin = _origin(record, steps)
+    state = context.backend.read({partition.topic for partition in origin})
+    if gone := [each for each in origin if state.replicas(each) is None]:
         context.tell(
             events.Note(f"left out, they do not exist any more: {name_some(sorted(gone))}")
         )
-    throttle = current_throttle(record, context.operations.steps(record.operation_id))
-    return _reversed(plan, record, throttle, state)
+    return _reversed(plan, record, current_throttle(record, steps), state, origin)
+
+
+def _origin(record: OperationRecord, steps: Sequence[Step]) -> Assignment:
+    """Return the replicas of before, also of partitions that further rounds moved."""
+    rounds = (each for each in steps if isinstance(each, DrainStep))
+    later = [target for each in rounds for wave in each.waves for target in wave]
+    return {target.partition: target.current or () for target in reversed(later)} | dict(
+        record.origin
+    )
 
 
 def _orders(plan: MaintenancePlan, context: Context) -> ReassignmentPlan:
@@ -124,16 +139,18 @@ def _reversed(
     record: OperationRecord,
     throttle: ThrottleRecord | None,
     state: ClusterState,
+    origin: Assignment,
 ) -> ReassignmentPlan:
+    planned = {target.partition: target for target in plan.reassignments}
     back = tuple(
         PartitionTarget(
-            target.partition,
-            record.origin[target.partition],
-            current=target.replicas,
-            size_bytes=target.size_bytes,
+            partition,
+            replicas,
+            current=planned[partition].replicas if partition in planned else now,
+            size_bytes=planned[partition].size_bytes if partition in planned else None,
         )
-        for target in plan.reassignments
-        if state.replicas(target.partition) not in {None, record.origin[target.partition]}
+        for partition, replicas in origin.items()
+        if (now := state.replicas(partition)) not in {None, replicas}
     )
     header = PlanHeader(
         name=f"rollback-{record.operation_id}",

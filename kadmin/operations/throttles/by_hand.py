@@ -248,9 +248,9 @@ def _moving(context: Context, state: ClusterState) -> list[TopicPartition]:
     moving = set(in_flight(state))
     for listing in context.operations.unfinished():
         if listing.kind.copies and listing.status.state is not OperationState.PREPARING:
-            moving.update(
-                in_flight_of(spec_of(context.operations.record(listing.operation_id)), state)
-            )
+            record = context.operations.record(listing.operation_id)
+            steps = context.operations.steps(listing.operation_id)
+            moving.update(in_flight_of(spec_of(record, steps), state))
     return sorted(moving)
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from kadmin.errors import NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.decide.copies import CopyingSpec
+from kadmin.operations.decide.decommission import DecommissionWork
 from kadmin.operations.record.record import ThrottleRecord
-from kadmin.operations.record.steps import ThrottleStep, throttle_changes
+from kadmin.operations.record.steps import ThrottleChange, ThrottleStep, throttle_changes
 from kadmin.plan.rules import check_hours, check_throttle, require
 from kadmin.plan.throttle import (
     edits_to_restore,
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import OperationSpec
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.port import Backend
-    from kadmin.operations.record.steps import Step, ThrottleChange
+    from kadmin.operations.record.steps import Step
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.copying import Throttle
     from kadmin.plan.model import HoursSpec, PartitionTarget, ThrottleSpec
@@ -154,6 +155,22 @@ def wanted_by(
         return wanted
     kept = rates(rates_of(before.changes))
     return wanted | {entity: kept[entity] for entity in wanted if entity in kept}
+
+
+def of_further_rounds(
+    work: OperationSpec, throttle: ThrottleRecord | None
+) -> tuple[ConfigValues, ThrottleChange] | None:
+    """Return the values that further rounds of a decommission add, and their change.
+
+    None without any. Partitions that a topic on record got meanwhile are copied without a limit.
+    """
+    if throttle is None or not isinstance(work, DecommissionWork) or not work.rounds:
+        return None
+    wanted = throttled(work.targets, throttle.rate)
+    missing = {each: wanted[each] for each in wanted if each not in throttle.changes}
+    return (
+        (missing, ThrottleChange(throttle.rate, {}, None, "a further round")) if missing else None
+    )
 
 
 def is_on_record(request: ThrottleRequest, steps: Iterable[Step]) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import OperationSpec
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.throttles.operation import Throttling
 

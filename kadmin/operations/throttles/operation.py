@@ -1,10 +1,9 @@
 """The throttle of an operation.
 
 It is set before its first wave, changed on request, removed when nothing is in flight. It is on
-record with the operation, so that any machine can remove it. It is removed only under the lock, and
-only where the cluster shows no copy in progress; otherwise it remains, with a note. A config
-request without an answer may be applied late; an operation that sent one waits for that before it
-ends.
+record, so that any machine can remove it. It is removed only under the lock, and only where the
+cluster shows no copy in progress; otherwise it remains, with a note. A config request without an
+answer may be applied late; an operation that sent one waits for that before it ends.
 """
 
 from __future__ import annotations
@@ -39,6 +38,7 @@ from kadmin.operations.throttles.changes import (
     Removal,
     is_on_record,
     is_there,
+    of_further_rounds,
     require_followed,
     still_throttled,
     throttle_steps,
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import OperationSpec
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.port import EditConfigs
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import OperationRecord, ThrottleRecord
@@ -121,9 +121,12 @@ class Throttling:
         published. Once copies run, a changed value is kept, with a note.
         """
         steps = self._steps()
+        if (wider := of_further_rounds(self._work, self._throttle)) is not None:
+            self._put_on_record(*wider, lease)
+            steps = self._steps()
         if self._throttle is not None and (changed := self._set(self._throttle, steps, lease)):
-            where, rate = describe_entities(changed), rate_in_words(self._throttle.rate)
-            self._context.tell(events.Note(f"throttled at {rate} on {where}"))
+            text = f"throttled at {rate_in_words(self._throttle.rate)} on "
+            self._context.tell(events.Note(text + describe_entities(changed)))
         for change in throttle_changes(steps):
             self._taken_up = change.request or self._taken_up
 
@@ -222,7 +225,7 @@ class Throttling:
         state = self._read() if edits.values else None
         if state is None or not self._has_copies_to_make(state):
             return
-        if lacking := [entity for entity in edits.values if is_there(entity, state)]:
+        if lacking := [each for each in edits.values if is_there(each, state)]:
             self._note_once(f"the throttle is not set on {describe_entities(lacking)}; setting it")
             self._set(self._throttle, self._steps(), lease)
 
@@ -236,8 +239,7 @@ class Throttling:
         throttle, work = self._throttle, self._work
         if throttle is None or self._reported or not isinstance(work, CopyingSpec):
             return None
-        moving = work.to_throttle(self._read())
-        if moving:
+        if moving := work.to_throttle(self._read()):
             self._remains(f"{name_some(moving)} {work.UNDER_WAY}", next_step)
             return None
         left = self._remove(throttle.changes, lease)
@@ -256,8 +258,7 @@ class Throttling:
             return None
         keeps = work.KEEPS_THROTTLE or not finishes
         moving = work.to_throttle(self._read()) if keeps else ()
-        left_on = (target for target in work.targets if target.partition in moving)
-        kept = throttled(left_on, throttle.rate)
+        kept = throttled((each for each in work.targets if each.partition in moving), throttle.rate)
         if moving:
             later = command("throttle clear") if finishes else self._resume
             self._remains(f"{name_some(moving)} {work.UNDER_WAY}", later)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from kadmin.plan.model.decommission import DecommissionPlan
 from kadmin.plan.model.header import DocumentFile, PlanHeader
 from kadmin.plan.model.hours import HoursSpec, hours_of, read_outside
 from kadmin.plan.model.maintenance import MaintenancePlan, MaintenanceRound
@@ -56,6 +57,7 @@ __all__ = [
     "STANDARD_DENY",
     "UNTHROTTLED",
     "CpuWeights",
+    "DecommissionPlan",
     "DeletionLayout",
     "DeletionPlan",
     "Document",
@@ -93,5 +95,12 @@ __all__ = [
     "write_throttle",
 ]
 
-Plan: TypeAlias = ReassignmentPlan | ElectionPlan | DeletionPlan | RecreationPlan | MaintenancePlan
+Plan: TypeAlias = (
+    ReassignmentPlan
+    | ElectionPlan
+    | DeletionPlan
+    | RecreationPlan
+    | MaintenancePlan
+    | DecommissionPlan
+)
 Document: TypeAlias = Plan | RebalanceRequest | Policy

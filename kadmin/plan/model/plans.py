@@ -126,7 +126,15 @@ class WaveLimits:
 class ReassignmentPlan:
     """Kind `PartitionReassignment`."""
 
-    KEYS: ClassVar = ("throttle", "hours", "waves", "order", "elect", "allow", "partitions")
+    KEYS: ClassVar[tuple[str, ...]] = (
+        "throttle",
+        "hours",
+        "waves",
+        "order",
+        "elect",
+        "allow",
+        "partitions",
+    )
 
     header: PlanHeader
     reassignments: Annotated[

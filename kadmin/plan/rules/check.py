@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kadmin.plan.model import (
+    DecommissionPlan,
     DeletionPlan,
     ElectionPlan,
     MaintenancePlan,
@@ -18,6 +19,7 @@ from kadmin.plan.model import (
     RebalanceRequest,
     RecreationPlan,
 )
+from kadmin.plan.rules.decommission import check_decommission
 from kadmin.plan.rules.deletion import check_deletion
 from kadmin.plan.rules.election import check_election, touched_by_election
 from kadmin.plan.rules.maintenance import check_maintenance
@@ -41,11 +43,13 @@ _RULES: dict[type, Callable[[Any, ClusterView | None, Policy | None], Iterator[D
     DeletionPlan: check_deletion,
     RecreationPlan: check_recreation,
     MaintenancePlan: check_maintenance,
+    DecommissionPlan: check_decommission,
     RebalanceRequest: check_request,
     Policy: check_policy,
 }
 _TOUCHED: dict[type, Callable[[Any], PlanFootprint]] = {
     ReassignmentPlan: touched_by_reassignment,
+    DecommissionPlan: touched_by_reassignment,
     ElectionPlan: touched_by_election,
     DeletionPlan: lambda plan: PlanFootprint(deleted=plan.topics),
     MaintenancePlan: lambda plan: PlanFootprint(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
 from kadmin.plan import codes
-from kadmin.plan.rules.names import Directory, other_cluster
+from kadmin.plan.rules.names import Directory, other_cluster, unknown_brokers
 from kadmin.plan.rules.pending import election_running, reassignment_running, stale_lists
 from kadmin.plan.rules.throttle import check_throttle, unthrottled_severity
 from kadmin.wording import brokers_in_words, name_some
@@ -40,7 +40,9 @@ def _problems(
     if world is not None:
         yield from other_cluster(plan, world.state.cluster_id)
         yield from Directory(world.state.assignment).missing_partitions(partitions)
-        yield from _unknown_brokers(plan, world)
+        for index, each in enumerate(plan.rounds):
+            field = ("spec", "rounds", index, "brokers")
+            yield from unknown_brokers(each.brokers, world, field)
         yield from reassignment_running(world, set(partitions))
         yield from election_running(world)
     yield from _orders(plan)
@@ -61,19 +63,6 @@ def _problems(
             severity,
             field=("spec",),
         )
-
-
-def _unknown_brokers(plan: MaintenancePlan, world: ClusterView) -> Iterator[Diagnostic]:
-    for index, each in enumerate(plan.rounds):
-        for broker in each.brokers:
-            if broker not in world.racks:
-                yield Diagnostic(
-                    codes.UNKNOWN_BROKER,
-                    f"the cluster has no broker {broker}",
-                    f"its brokers are {name_some(sorted(world.racks), most=10)}",
-                    broker=broker,
-                    field=("spec", "rounds", index, "brokers"),
-                )
 
 
 def _orders(plan: MaintenancePlan) -> Iterator[Diagnostic]:

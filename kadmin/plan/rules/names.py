@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kadmin.cluster.model import Assignment, TopicPartition
+    from kadmin.diagnostics import Field
     from kadmin.plan.model import Document
+    from kadmin.plan.rules.world import ClusterView
 
 _MOST_GUESSES = 100
 """The most unknown topics that get a suggestion: thousands would be slow in a plan for a wholly
@@ -120,3 +122,18 @@ def alike(topics: Iterable[str]) -> Mapping[str, list[str]]:
     for topic in dict.fromkeys(topics):
         spellings[topic.replace(".", "_")].append(topic)
     return spellings
+
+
+def unknown_brokers(
+    brokers: Iterable[int], world: ClusterView, field: Field
+) -> Iterator[Diagnostic]:
+    """Report brokers that are not of the cluster; `field` names them."""
+    for broker in brokers:
+        if broker not in world.racks:
+            yield Diagnostic(
+                codes.UNKNOWN_BROKER,
+                f"the cluster has no broker {broker}",
+                f"its brokers are {name_some(sorted(world.racks), most=10)}",
+                broker=broker,
+                field=field,
+            )

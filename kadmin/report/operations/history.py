@@ -22,6 +22,8 @@ from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.steps import (
     CancelStep,
     ElectionStep,
+    ErrandStep,
+    GoneStep,
     HealStep,
     ReassigningStep,
     ThrottleChange,
@@ -36,7 +38,7 @@ from kadmin.plan.throttle_words import rate_in_words, throttle_in_words
 from kadmin.report.kinds import STEP_WORDS
 from kadmin.report.operations.status import listed
 from kadmin.report.text import NOTHING, UNKNOWN, about, duration, table
-from kadmin.wording import name_some
+from kadmin.wording import brokers_in_words, name_some
 
 if TYPE_CHECKING:
     from kadmin.operations.reading.timeline import StepSpan, Timeline, TimelineEvent
@@ -123,6 +125,10 @@ def _step_text(span: StepSpan, waves: int) -> str:
             text = f"{text}: {name_some(step.topics)}"
         case ElectionStep():
             text = f"{text}: {name_some(step.partitions)}"
+        case ErrandStep():
+            text = f"{text.format(errand=step.errand)} {brokers_in_words(step.brokers)}"
+        case GoneStep():
+            text = f"{text}: {brokers_in_words(step.brokers)}"
     refused = len(_refused(step))
     return f"{text}; refused: {refused}" if refused else text
 

@@ -54,9 +54,9 @@ def partition_row(target: PartitionTarget) -> list[str]:
 def target_table(plan: Plan, found: Examination) -> tuple[list[str], list[list[str]]]:
     """Return the headers and rows of the elected partitions with their leaders.
 
-    They may also be those of deleted or recreated topics.
+    They may also be those of deleted or recreated topics, or, beside moves, stages.
     """
-    title = words_of(plan).targets(len(found.targets))
+    title = words_of(plan).targets(len(found.targets)) if found.change is None else "stages"
     if not found.leaders:
         return [title], [[name] for name in found.targets]
     rows = [

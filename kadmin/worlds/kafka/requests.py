@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kadmin.errors import NotCompletedError, UnknownOutcomeError
+from kadmin.errors import NotCompletedError, StalePlanError, UnknownOutcomeError
 from kadmin.next_step import command
 from kadmin.worlds.kafka.sending import RequestsOfStep, send_on_record
 from kadmin.worlds.kafka.wire.deletions import delete_topics
@@ -103,6 +103,10 @@ def unregister(
     """
     with RequestsOfStep(operations, lease, None) as requests:
         refused = unregister_broker(connection, broker_id, send_by=requests.prove())
+        if refused is not None and refused.code == NOT_REGISTERED:
+            raise StalePlanError(
+                f"No broker {broker_id} is registered.", next_step=command("inspect brokers")
+            )
         if refused is not None:
             raise NotCompletedError(
                 f"Broker {broker_id} was not unregistered.",

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.errors import BusyError, NotAuthorizedError
     from kadmin.operations.context import Clock
-    from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
+    from kadmin.operations.decide.actions import Publish, TakeBack
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.port import EditConfigs, PublishResult
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.steps import CancelStep, Channel, Step

@@ -9,9 +9,10 @@ from support.cluster.states import CLUSTER_ID, cluster, moving, tp
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.operations.decide import decide, remember
-from kadmin.operations.decide.actions import Finish, Memory, Observed, Tally, Wait
+from kadmin.operations.decide.actions import Finish, Memory, Observed, Wait
 from kadmin.operations.decide.catch_up import CATCH_UP, catch_up_plan, catch_up_work, to_catch_up
 from kadmin.operations.decide.kinds import plan_type, record_of, spec_of
+from kadmin.operations.decide.spec import Tally
 from kadmin.operations.record.codec import decode_record, encode_record
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationKind, OperationState

@@ -46,7 +46,7 @@ from kadmin.plan.model import (
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.decide.actions import OperationSpec
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.record.steps import Step
 
 START = {"a-0": (1, 2), "b-0": (2, 1)}

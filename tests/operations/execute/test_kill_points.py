@@ -43,7 +43,13 @@ requests."""
 SEED = 20_261_121
 FIXED, PACED = (10_000_000, None), (1_000_000, 100_000_000)
 """Throttles of the plan, in bytes per second: a rate; a range, beside hours."""
-THROTTLES = pytest.mark.parametrize("rates", [FIXED, PACED], ids=["rate", "range and hours"])
+THROTTLES = pytest.mark.parametrize(
+    "rates",
+    [
+        pytest.param(FIXED, id="rate"),
+        pytest.param(PACED, id="range and hours", marks=pytest.mark.matrix),
+    ],
+)
 
 
 @pytest.fixture(params=["with four-letter words", "without four-letter words"])
@@ -75,6 +81,17 @@ def test_f27_a_run_without_four_letter_words_is_resumed_as_well(
 ) -> None:
     ground = Ground(quiet_site, ERAS["2.8.2"], *rates)
     assert violations(ground, spread(ground.points(), SAMPLED)) == []
+
+
+@pytest.mark.parametrize(
+    "sampled", [SAMPLED, pytest.param(None, marks=pytest.mark.matrix)], ids=["some", "any"]
+)
+def test_a_decommission_of_a_dead_broker_is_resumed_from_its_writes(
+    site: Site, sampled: int | None
+) -> None:
+    ground = Ground(site, ERAS["2.8.2"], FIXED[0], leaves=True)
+    points = ground.points(only_writes=True)
+    assert violations(ground, spread(points, sampled or len(points))) == []
 
 
 def test_a_paced_run_killed_at_any_of_some_writes_is_cancelled_without_a_trace(site: Site) -> None:

@@ -49,7 +49,10 @@ from kadmin.operations.record.steps import (
     Channel,
     CreationStep,
     DeletionStep,
+    DrainStep,
     ElectionStep,
+    Errand,
+    ErrandStep,
     GoneStep,
     HealStep,
     Intent,
@@ -62,7 +65,7 @@ from kadmin.operations.record.steps import (
     WaveStep,
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
-from kadmin.plan.model import TopicRecipe
+from kadmin.plan.model import PartitionTarget, TopicRecipe
 from kadmin.plan.signals import SignalValue
 from kadmin.plan.throttle import LISTS, RATES, ConfigChange, require_throttles
 from kadmin.report.operations.status import history_text
@@ -272,6 +275,8 @@ def test_a_step_survives_the_round_trip(
         CreationStep(3, "now", tuple(topics), refused_topics, sending=Sending.ANSWERED),
         HealStep(3, "now", Replaced("/a", 1, b"")),
         GoneStep(3, "now", 2, tuple(range(len(named)))),
+        DrainStep(3, "now", (tuple(PartitionTarget(each, (1, 2), (2, 3)) for each in named),)),
+        ErrandStep(3, "now", Errand.CORDON, (4,)),
     )
     (step,) = (each for each in every if each.kind is kind)
     assert decode_step(encode_step(step)) == step

@@ -301,6 +301,7 @@ def test_copies_of_a_killed_run_are_slowed_down_when_cron_comes_outside_the_hour
     assert listing.status.state is OperationState.PAUSED
 
 
+@pytest.mark.matrix
 def test_a_run_may_be_killed_at_any_request_while_it_leaves(site: Site) -> None:
     """Each kill finds what the last one left, and the last run leaves."""
     run = Nights.of(site, nights(0), (60.0,))

@@ -20,6 +20,7 @@ from kadmin.operations.record.steps import waves_of
 from kadmin.operations.record.stop_request import Stop
 from kadmin.plan.hours import parse_window
 from kadmin.plan.model import (
+    DecommissionPlan,
     HoursSpec,
     PartitionTarget,
     PlanHeader,
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     from support.zookeeper.transaction_log import Write
 
 TOPIC = "orders"
-ORIGIN = (1, 2)
+LEAVES = 1
+ORIGIN = (LEAVES, 2)
 TARGET = (2, 3)
 WAVES = ((0, 1), (2, 3), (4,))
 FOREIGN = b'{"version":1}'
@@ -59,17 +61,18 @@ class Ground:
     the controller.
 
     With a `highest_rate` the rate is a range, and copies begin in every other minute only: then the
-    wall clock is the test's.
+    wall clock is the test's. Where broker 1 `leaves`, it is dead, and the plan is its decommission.
     """
 
     site: Site
     era: Era
     throttle_rate: int | None = None
     highest_rate: int | None = None
+    leaves: bool = False
 
     def practice(self) -> Practice:
         """Make a cluster of three brokers with the topic of the plan and a foreign node."""
-        made = Practice(self.site, self.era, brokers=(1, 2, 3))
+        made = Practice(self.site, self.era, brokers=(2, 3) if self.leaves else (1, 2, 3))
         made.model.create_topic(TOPIC, dict.fromkeys(range(sum(map(len, WAVES))), ORIGIN))
         made.model.run()
         made.model.znodes.create(ELECTION, FOREIGN)
@@ -89,8 +92,13 @@ class Ground:
             if self.throttle_rate is None
             else ThrottleSpec(ThrottleBy.RATE, self.throttle_rate, self.highest_rate, pair)
         )
-        return ReassignmentPlan(
+        plan = ReassignmentPlan(
             PlanHeader("three-waves"), targets, throttle=throttle, limits=limits, hours=hours
+        )
+        if not self.leaves:
+            return plan
+        return DecommissionPlan(
+            plan.header, targets, throttle, limits, hours=hours, brokers=(LEAVES,)
         )
 
     def points(self, *, only_writes: bool = False) -> list[KillPoint]:

@@ -60,7 +60,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-    from kadmin.operations.decide.actions import Action, Memory, OperationSpec
+    from kadmin.operations.decide.actions import Action, Memory
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.record.steps import Step
     from kadmin.worlds.zookeeper.heal.repair_steps import RepairStep
 

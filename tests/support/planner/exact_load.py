@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.hourly_load import Resource
     from kadmin.planner.kernel.placement_problem import Floats, Ints, PlacementProblem
 
-_SECONDS, _GAP = 30, 1e-3
+_GAP = 1e-3
 
 
 def least_highest_level(problem: PlacementProblem, lists: Ints, resource: Resource) -> float:
@@ -40,7 +40,7 @@ def least_highest_level(problem: PlacementProblem, lists: Ints, resource: Resour
         constraints=[_counts(held, brokers), _levels(problem, resource)],
         bounds=Bounds(0, np.append(able.ravel().astype(float), np.inf)),
         integrality=np.append(np.ones(partitions * brokers), 0),
-        options={"time_limit": _SECONDS, "mip_rel_gap": _GAP},
+        options={"mip_rel_gap": _GAP},
     )
     assert found.success, found.message
     return float(found.fun)

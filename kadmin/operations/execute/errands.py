@@ -1,0 +1,97 @@
+"""Errands of an operation on brokers as a whole: each is on record before its request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.capabilities import MetadataMode
+from kadmin.errors import NotCompletedError, StalePlanError, UsageError
+from kadmin.operations.cordons import cordon_under, find_to_cordon, uncordon_under
+from kadmin.operations.decide.actions import NoteGone, PlanRound, RunErrand
+from kadmin.operations.events import Note
+from kadmin.operations.record.steps import DrainStep, Errand, ErrandStep, GoneStep
+from kadmin.operations.registrations import unregister_under
+from kadmin.wording import brokers_in_words, count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from kadmin.operations.context import Context
+    from kadmin.operations.record.holder import Lease
+    from kadmin.operations.record.steps import Step
+
+
+class Errands:
+    """Runs errands under a lease; steps are numbered after those on record."""
+
+    def __init__(self, context: Context, steps: Collection[Step], lease: Lease) -> None:
+        self._context = context
+        self._steps = steps
+        self._number = len(steps)
+        self._lease = lease
+
+    def run(self, action: NoteGone | PlanRound | RunErrand) -> str | None:
+        """Return the reason to wait and try again, None where it is done."""
+        match action:
+            case NoteGone():
+                self._write(lambda number, at: GoneStep(number, at, action.wave, action.brokers))
+                self._note(f"{brokers_in_words(action.brokers)} stopped")
+            case PlanRound():
+                self._write(lambda number, at: DrainStep(number, at, action.waves))
+                moved = sum(map(len, action.waves))
+                self._note(f"another round: {count(moved, 'partition')} landed meanwhile")
+            case RunErrand(Errand.CORDON):
+                self._cordon(action.brokers)
+            case RunErrand(Errand.UNCORDON):
+                for broker in sorted(action.brokers):
+                    uncordon_under(self._context, broker, self._lease)
+                self._on_record(action.errand, action.brokers)
+                self._note(f"{brokers_in_words(action.brokers)} uncordoned")
+            case RunErrand(Errand.UNREGISTER):
+                return self._unregister(action.brokers)
+        return None
+
+    def _cordon(self, brokers: frozenset[int]) -> None:
+        """Cordon those that can be and are not; what lands on others is moved in later rounds.
+
+        Kafka places nothing on a broker that is not alive.
+        """
+        for broker in sorted(self._context.backend.read(()).brokers.keys() & brokers):
+            try:
+                found = find_to_cordon(self._context, broker)
+                if not found.is_cordoned:
+                    self._on_record(Errand.CORDON, {broker})
+                    cordon_under(self._context, found, self._lease)
+                    self._note(f"broker {broker} is cordoned")
+            except (NotCompletedError, StalePlanError, UsageError) as error:
+                self._note(f"broker {broker} is not cordoned: {error.cause or error.message}")
+
+    def _unregister(self, brokers: Collection[int]) -> str | None:
+        if self._context.backend.capabilities.mode is MetadataMode.ZOOKEEPER:
+            return None  # a registration ends with its session
+        for broker in sorted(brokers):
+            if not self._began(broker):
+                self._on_record(Errand.UNREGISTER, {broker})
+            try:
+                unregister_under(self._context, broker, self._lease)
+            except StalePlanError:
+                continue  # an earlier run unregistered it
+            except NotCompletedError as error:
+                return error.message
+            self._note(f"broker {broker} is unregistered")
+        return None
+
+    def _began(self, broker: int) -> bool:
+        asked = (each for each in self._steps if isinstance(each, ErrandStep))
+        return any(each.errand is Errand.UNREGISTER and broker in each.brokers for each in asked)
+
+    def _on_record(self, errand: Errand, brokers: Collection[int]) -> None:
+        self._write(lambda number, at: ErrandStep(number, at, errand, tuple(sorted(brokers))))
+
+    def _write(self, step: Callable[[int, str], Step]) -> None:
+        self._number += 1
+        written = step(self._number, self._context.clock.timestamp())
+        self._context.operations.write_step(written, self._lease)
+
+    def _note(self, text: str) -> None:
+        self._context.tell(Note(text))
