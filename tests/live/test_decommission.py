@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from support.live.doctor import examine
 from support.live.errands import MODES, connected
 from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
@@ -291,3 +292,20 @@ def test_a_target_that_dies_ends_the_drain_and_nobody_is_told_to_stop_anything(
     assert registered(brokers)
     wait_until(lambda: lists(brokers) == before)
     wait_until(lambda: is_clean(brokers))
+
+
+@pytest.mark.matrix
+def test_doctor_advises_nothing_beside_the_operation(brokers: Brokers, tmp_path: Path) -> None:
+    """Its cordon is not to be taken off by hand, nor its registration removed."""
+    brokers.topic({0: (4, 1, 2), 1: (2, 3, 1)}, min_isr=2)
+    left = brokers.kadmin("apply", str(proposed(brokers, tmp_path)), "--yes", "--leave")
+    assert (left.status, TO_STOP in left.err) == (8, True), left.err
+    found = examine(brokers)
+    assert set(found) == {"unfinished-operation"}
+    assert f"was left at the stop of broker {LEAVES}" in found["unfinished-operation"]["message"]
+    assert f"waits for: {TO_STOP}" in found["unfinished-operation"]["evidence"][-1]
+    brokers.sandbox.stop_broker(LEAVES)
+    assert set(examine(brokers)) == {"unfinished-operation"}
+    done = brokers.kadmin("resume", "--due", "--yes", "--timeout", "120")
+    assert done.status == 0, done.err
+    assert examine(brokers) == {}

@@ -34,7 +34,8 @@ class OpenOperation:
     for a cancel. `elects`: it publishes elections. `whole` is False for an incomplete record.
     `leaves`: it was left outside its hours, or its runner would leave it. Of one that waits for a
     person and has no runner, `stage` is the stage under way, and `waits_for` what it waits for
-    there; `left`: its runner ended there because a person is awaited, as --leave asks.
+    there; `left`: its runner ended there because a person is awaited, as --leave asks. `leaving`
+    are the brokers of a decommission.
     """
 
     operation_id: str
@@ -47,6 +48,7 @@ class OpenOperation:
     stage: str = ""
     waits_for: str = ""
     left: bool = False
+    leaving: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,8 @@ def open_operation(
         else isinstance(work, ElectionWork)
     )
     found = replace(found, lists=sent_lists(record, steps, state), elects=elects)
+    if isinstance(work, DecommissionWork):
+        found = replace(found, leaving=work.brokers)
     if not isinstance(work, MaintenanceWork | DecommissionWork) or has_runner:
         return found
     left = listing.status.state is OperationState.PAUSED and listing.status.leaves

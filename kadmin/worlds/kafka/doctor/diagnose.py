@@ -62,7 +62,7 @@ def _shows(trouble: Finding, look: tuple[Finding, ...]) -> bool:
 def passing_troubles(evidence: KafkaEvidence, look: ClusterLook) -> tuple[Finding, ...]:
     """Return the findings of one look, which the next look may no longer support."""
     return (
-        *server_troubles(look, unused_registrations(evidence)),
+        *server_troubles(look, unused_registrations(evidence) | evidence.leaving),
         *record_topic_troubles(evidence, look.state),
         *move_troubles(evidence, look.state),
         *partition_troubles(look.state, evidence.tool_options),

@@ -132,6 +132,11 @@ class KafkaEvidence:
         """The last state that was read."""
         return self.looks[-1].state
 
+    @property
+    def leaving(self) -> frozenset[int]:
+        """The brokers that an unfinished operation takes out of the cluster."""
+        return frozenset[int]().union(*(each.leaving for each in self.operations))
+
     def has_no_replica(self, broker_id: int) -> bool:
         """Whether it is known that no list of replicas names a broker: a hidden topic may."""
         return (

@@ -7,7 +7,8 @@ registered, dead, its process ended      unused-registration: unregister it, or 
 alive, cordoned, empty log directories   drained-broker: stop and unregister it, or uncordon it
 =======================================  ====================================================
 
-Where topics may be hidden, or a broker did not list its replicas, no broker is one of them.
+Where topics may be hidden, or a broker did not list its replicas, no broker is one of them. Brokers
+of an unfinished decommission are its own: what is left to do is in the finding on the operation.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def registration_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:
     for broker in sorted(unused_registrations(evidence)):
         yield _unused(evidence, broker)
     dead = evidence.recorded_cordons.keys() - evidence.state.brokers.keys()
-    for broker in sorted({*evidence.cordons, *dead}):
+    for broker in sorted({*evidence.cordons, *dead} - evidence.leaving):
         found = _drained if _is_drained(evidence, broker) else _cordoned
         yield found(evidence, broker)
     blocked = evidence.blocked_upgrade
@@ -51,7 +52,7 @@ def unused_registrations(evidence: KafkaEvidence) -> frozenset[int]:
     """Return the brokers that every look shows registered and dead, and that no list names."""
     return frozenset(
         broker
-        for broker in evidence.state.fenced_brokers or ()
+        for broker in (evidence.state.fenced_brokers or {}).keys() - evidence.leaving
         if evidence.state.controller is not None
         and evidence.has_no_replica(broker)
         and all(

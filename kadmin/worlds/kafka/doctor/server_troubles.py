@@ -26,10 +26,10 @@ RUNS_S = 5.0
 _START_CONTROLLERS = "start the controllers that are down; then " + command("inspect controller")
 
 
-def server_troubles(look: ClusterLook, unused: Collection[int] = ()) -> Iterator[Finding]:
+def server_troubles(look: ClusterLook, elsewhere: Collection[int] = ()) -> Iterator[Finding]:
     """Find troubles of controllers and brokers; without a working quorum every apply stops.
 
-    `unused` are fenced brokers with a finding of their own.
+    Another finding is about the brokers `elsewhere`, where they are dead.
     """
     controller = look.state.controller
     if look.controllers_silent:
@@ -44,7 +44,7 @@ def server_troubles(look: ClusterLook, unused: Collection[int] = ()) -> Iterator
         )
     elif controller is not None:
         yield from _quorum(controller)
-    yield from _brokers(look.state, unused)
+    yield from _brokers(look.state, elsewhere)
 
 
 def _quorum(controller: Controller) -> Iterator[Finding]:
@@ -93,18 +93,18 @@ def running(state: ClusterState) -> frozenset[int]:
     )
 
 
-def _brokers(state: ClusterState, unused: Collection[int]) -> Iterator[Finding]:
+def _brokers(state: ClusterState, elsewhere: Collection[int]) -> Iterator[Finding]:
     held = Counter(
         broker
         for topic in state.topics.values()
         for replicas in topic.replicas.values()
         for broker in set(replicas)
     )
-    fenced = sorted((state.fenced_brokers or {}).keys() - unused)
+    fenced = sorted((state.fenced_brokers or {}).keys() - elsewhere)
     registered = {*state.brokers, *(state.fenced_brokers or ())}
     live = running(state)
     unregistered = sorted(live - registered)
-    missing = sorted(held.keys() - registered - set(unregistered))
+    missing = sorted(held.keys() - registered - set(unregistered) - set(elsewhere))
     if fenced:
         yield _broker_finding(
             Trouble.FENCED_BROKER,

@@ -400,8 +400,11 @@ def test_hidden_topics_unused_copies_and_leftover_throttles() -> None:
     assert only(moves, throttles=throttles).code is Trouble.FOREIGN_MOVE
 
 
+RECORDED_CORDON = CordonRecord("ann@host", "2026-03-01T12:00:00Z", None)
+
+
 def test_a_cordon_names_its_author_or_that_there_is_none_on_record() -> None:
-    record = CordonRecord("ann@host", "2026-03-01T12:00:00Z", None)
+    record = RECORDED_CORDON
     ours = only(healthy(), cordons={4: "*"}, recorded_cordons={4: record})
     assert (ours.code, ours.stops_apply) == (Trouble.CORDONED_BROKER, False)
     assert ours.evidence == (
@@ -506,3 +509,11 @@ def test_a_cordoned_broker_that_may_hold_something_is_not_called_drained(
     codes = {each.code for each in diagnosed(state, **{**EMPTY, **changes})}
     assert Trouble.CORDONED_BROKER in codes
     assert Trouble.DRAINED_BROKER not in codes
+
+
+def test_brokers_of_an_unfinished_decommission_have_no_advice_beside_it() -> None:
+    leaves = OpenOperation("op-1", "decommission", "paused", leaving=frozenset({4}))
+    gone = replace(FENCED_4, fenced_brokers=None)
+    for state in (healthy(), dead(FENCED_4, 42.0), dead(gone, 42.0)):
+        found = only(state, operations=(leaves,), recorded_cordons={4: RECORDED_CORDON}, **EMPTY)
+        assert found.code is Trouble.UNFINISHED_OPERATION
