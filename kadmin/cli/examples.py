@@ -110,7 +110,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     ),
     "propose decommission": (
         f"--broker 3 --throttle 50MB/s {_ZK} \\\n    --out decommission.yaml",
-        "--broker 3 --broker 4 --drain plan.yaml --inventory inventory \\\n    --out leave.yaml",
+        "--broker 3 --drain plans/drain-broker.yaml \\\n    --inventory inventory --out leave.yaml",
     ),
     "load build": ("--samples samples --out load", "--samples samples --out load --per-week"),
     "sandbox up": ("--version 3.9.2 --brokers 4 --chroot /kafka", "--kraft"),

@@ -29,3 +29,10 @@ class LogDirs:
     usable: Mapping[int, int] = field(default_factory=dict)
     failed_dirs: Mapping[int, tuple[NotCompletedError, ...]] = field(default_factory=dict)
     empty: frozenset[int] = frozenset()
+
+    @property
+    def complete(self) -> Mapping[int, Mapping[TopicPartition, int]]:
+        """The sizes of the brokers that can read all their directories."""
+        return {
+            broker: sizes for broker, sizes in self.sizes.items() if broker not in self.failed_dirs
+        }

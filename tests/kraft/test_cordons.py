@@ -78,7 +78,7 @@ def cordons(cluster: KraftCluster) -> KraftCluster:
         refused = cluster.kadmin("broker", "cordon", "2", "--yes")
         assert refused.status == 8
         assert "before 4.3" in refused.err
-        assert "propose demotion --broker 2" in refused.err
+        assert "propose decommission --broker 2" in refused.err
         pytest.skip("this version has no cordons")
     return cluster
 

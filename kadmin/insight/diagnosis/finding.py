@@ -28,6 +28,7 @@ class Trouble(StrEnum):
     OFFLINE_PARTITIONS = "offline-partitions"
     UNDER_MIN_ISR = "under-min-isr"
     MISSING_BROKERS = "missing-brokers"
+    EMPTIED_BROKER = "emptied-broker"
     UNUSED_COPIES = "unused-copies"
     LEFTOVER_THROTTLE = "leftover-throttle"
     MANY_NOTIFICATIONS = "many-notifications"

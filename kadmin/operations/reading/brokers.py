@@ -241,11 +241,7 @@ def held_by(state: ClusterState, brokers: LiveBrokers) -> HeldBytes:
     """Ask each live broker for the bytes on its disks."""
     found, unavailable = _Questions(brokers).ask_disks(state)
     return HeldBytes(
-        {
-            broker: sum(sizes.values())
-            for broker, sizes in found.sizes.items()
-            if broker not in found.failed_dirs
-        },
+        {broker: sum(sizes.values()) for broker, sizes in found.complete.items()},
         frozenset(found.sizes),
         unavailable,
         _hidden_topics(state, found, brokers),

@@ -185,5 +185,8 @@ def test_disks_that_could_not_be_asked_are_not_checked() -> None:
     found = evidence(disks_unavailable="no broker has a PLAINTEXT listener")
     assert diagnose(found) == ()
     assert unchecked(found) == (
-        "copies on disk that no partition uses: no broker has a PLAINTEXT listener",
+        (
+            "emptied brokers, and copies on disk that no partition uses: no broker has a PLAINTEXT "
+            "listener"
+        ),
     )

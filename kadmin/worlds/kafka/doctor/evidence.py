@@ -97,11 +97,12 @@ class KafkaEvidence:
     `late` those of finished operations whose target is reached although the record says otherwise.
     `throttles` holds throttle settings by entity. `hidden_topics` are on disks and may not be
     described; `disks_known`: every live broker listed its replicas, so that it is known which are.
-    `empty_brokers` listed none. `unused_copies` are bytes by broker and partition. `rights` are
-    None where they were not read, or are not reported. `stray` holds topics that operations on
-    record deleted while a broker was away. `cordons` are the values of cordoned.log.dirs in force,
-    by live broker, `recorded_cordons` those on record. `unavailable` has a sentence for each failed
-    reading.
+    `held` are bytes by broker that listed all its replicas, and by partition; none where it is not
+    known whether topics are hidden. `empty_brokers` listed none. `unused_copies` are bytes by
+    broker and partition. `rights` are None where they were not read, or are not reported. `stray`
+    holds topics that operations on record deleted while a broker was away. `cordons` are the values
+    of cordoned.log.dirs in force, by live broker, `recorded_cordons` those on record. `unavailable`
+    has a sentence for each failed reading.
     """
 
     looks: tuple[ClusterLook, ...]
@@ -118,6 +119,7 @@ class KafkaEvidence:
     record_topic: RecordTopic | None = None
     hidden_topics: tuple[str, ...] = ()
     disks_known: bool = False
+    held: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
     empty_brokers: frozenset[int] = frozenset()
     unused_copies: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
     rights: OwnRights | None = None

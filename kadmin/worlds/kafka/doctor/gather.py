@@ -251,6 +251,7 @@ class _Examination:
             unused_copies=unused,
             hidden_topics=hidden or (),
             disks_known=not unknown and hidden is not None,
+            held={} if hidden is None else disks.complete,
             empty_brokers=disks.empty,
         )
 

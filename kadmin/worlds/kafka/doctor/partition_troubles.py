@@ -1,6 +1,6 @@
 """Finds partitions without a leader or with too few replicas in sync.
 
-It also finds hidden topics, unused copies and throttles.
+It also finds hidden topics, emptied brokers, unused copies and throttles.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import escaped
 from kadmin.insight.diagnosis.copies import copy_troubles
+from kadmin.insight.diagnosis.emptied_brokers import emptied_broker_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import awaited_leaders, health_of
 from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
@@ -51,7 +52,7 @@ def partition_troubles(state: ClusterState, tool_options: str) -> Iterator[Findi
 
 
 def standing_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:
-    """Find hidden topics, copies that no partition uses, and throttles without a move.
+    """Find hidden topics, emptied brokers, copies that no partition uses, and leftover throttles.
 
     None of them stops an apply.
     """
@@ -71,6 +72,9 @@ def standing_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:
                 ),
             ),
         )
+    # A broker that a reassignment adds is empty, too; without controllers none is known.
+    elif not evidence.looks[-1].controllers_silent:
+        yield from emptied_broker_troubles(evidence.state, evidence.held)
     yield from copy_troubles(evidence.unused_copies)
     yield from _throttles(evidence)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.names import escaped
 from kadmin.insight.diagnosis.copies import copy_troubles
+from kadmin.insight.diagnosis.emptied_brokers import emptied_broker_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import health_of, return_or_decommission
 from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
@@ -39,6 +40,7 @@ def cluster_troubles(evidence: Evidence) -> Iterator[Finding]:
     yield from _brokers(evidence)
     yield from _deletions(evidence)
     yield from _partitions(evidence)
+    yield from emptied_broker_troubles(evidence.state, evidence.held)
     yield from copy_troubles(
         evidence.unused_copies,
         "no version of Kafka (0.10.2 to 3.9) removes them at a restart",

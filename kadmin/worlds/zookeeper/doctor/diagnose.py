@@ -62,7 +62,9 @@ def unchecked(evidence: Evidence) -> tuple[str, ...]:
 
     An empty list of findings is then not read as health.
     """
-    disks = f"copies on disk that no partition uses: {evidence.disks_unavailable}"
+    disks = (
+        f"emptied brokers, and copies on disk that no partition uses: {evidence.disks_unavailable}"
+    )
     unasked = (disks,) if evidence.disks_unavailable else ()
     if evidence.state.controller is None or loops(evidence):
         return unasked

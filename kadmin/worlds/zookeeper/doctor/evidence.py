@@ -61,8 +61,9 @@ class Evidence:
     `not_watching` holds the admin paths that the controller's session did not watch on any server,
     checked twice; `listening` those that it watches. `broker_configs` are those of brokers and of
     their default. `notifications` counts the notifications in each parent znode. `unused_copies`
-    are those on the disks of brokers that are no replicas: bytes by broker and partition;
-    `disks_unavailable` says why they are not known.
+    are those on the disks of brokers that are no replicas: bytes by broker and partition; `held`
+    are all of a broker that listed all its replicas. `disks_unavailable` says why they are not
+    known.
     """
 
     versions: KafkaVersions
@@ -79,4 +80,5 @@ class Evidence:
     broker_configs: ConfigValues = field(default_factory=dict)
     notifications: Mapping[str, int] = field(default_factory=dict)
     unused_copies: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
+    held: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
     disks_unavailable: str = ""

@@ -128,7 +128,7 @@ def _answering(listening: Mapping[str, Listening], wanted: Listening) -> frozens
 
 
 def look_at_disks(context: ZooKeeperContext, evidence: Evidence) -> Evidence:
-    """Ask the brokers for copies on disk that no partition uses; nothing is written."""
+    """Ask the brokers for the copies on their disks; nothing is written."""
     state = evidence.state
     if not state.brokers:
         return evidence
@@ -141,7 +141,10 @@ def look_at_disks(context: ZooKeeperContext, evidence: Evidence) -> Evidence:
     except KadminError as error:
         return replace(evidence, disks_unavailable=error.message)
     return replace(
-        evidence, unused_copies=unused, disks_unavailable="; ".join(not_described(disks))
+        evidence,
+        unused_copies=unused,
+        held=disks.complete,
+        disks_unavailable="; ".join(not_described(disks)),
     )
 
 
