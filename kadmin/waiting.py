@@ -1,4 +1,4 @@
-"""Polls until a deadline."""
+"""Polls until a deadline; spaces readings that take long."""
 
 from __future__ import annotations
 
@@ -22,3 +22,11 @@ def poll(
         if now() >= give_up:
             return
         wait(every_s)
+
+
+def next_at(began: float, ended: float, every_s: float) -> float:
+    """Return the time of the next reading, `every_s` after one that ended.
+
+    Readings take a tenth of the time at most.
+    """
+    return ended + max(every_s, 10 * (ended - began))

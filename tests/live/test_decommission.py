@@ -32,7 +32,7 @@ TO_STOP = f"stop broker {LEAVES} now, proved empty"
 KIB = 1024
 
 
-@pytest.fixture(scope="module", params=MODES, ids=lambda mode: f"{mode[1]}-{mode[0]}")
+@pytest.fixture(scope="module", params=MODES)
 def sandbox(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Sandbox]:

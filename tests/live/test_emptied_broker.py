@@ -29,7 +29,7 @@ RECORDS = [b"x" * 900_000] * 80
 """A tenth of them takes minutes to copy."""
 
 
-@pytest.fixture(scope="module", params=MODES, ids=lambda mode: f"{mode[1]}-{mode[0]}")
+@pytest.fixture(scope="module", params=MODES)
 def brokers(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Brokers]:

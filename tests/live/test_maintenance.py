@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.live.doctor import examine
-from support.live.errands import MODES, STOPPED, connected
+from support.live.errands import STOPPED
 from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
 
-from kadmin.sandbox import Sandbox, SandboxSpec
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from support.live.errands import Brokers
@@ -21,23 +18,6 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas, TopicPartition
 
 pytestmark = pytest.mark.live
-
-
-@pytest.fixture(scope="module", params=MODES, ids=lambda mode: f"{mode[1]}-{mode[0]}")
-def sandbox(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Sandbox]:
-    version, mode = request.param
-    folder = tmp_path_factory.mktemp("maintenance") / "sandbox"
-    found = Sandbox.up(SandboxSpec(folder, version=version, mode=mode))
-    yield found
-    found.down()
-
-
-@pytest.fixture
-def brokers(sandbox: Sandbox) -> Iterator[Brokers]:
-    with connected(sandbox) as found:
-        yield found
 
 
 def proposed(brokers: Brokers, folder: Path, *words: str) -> Path:
@@ -83,7 +63,7 @@ def test_a_maintenance_takes_leaders_waits_for_stop_and_start_and_gives_leaders_
 ) -> None:
     written = brokers.topic({0: (3, 1, 2), 1: (3, 2, 1), 2: (1, 2, 3), 3: (2, 3, 1)}, min_isr=2)
     before = orders(brokers)
-    wait_until(lambda: brokers.asked("broker", "check", str(STOPPED), "--stop")[0] == 0)
+    wait_until(lambda: brokers.may_be_stopped(STOPPED))
     plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
     shown = brokers.kadmin("diff", str(plan))
     assert shown.status == 0, shown.err
@@ -109,10 +89,37 @@ def test_a_maintenance_takes_leaders_waits_for_stop_and_start_and_gives_leaders_
 
 
 @pytest.mark.matrix
+def test_a_rack_is_stopped_and_started_as_one_round(brokers: Brokers, tmp_path: Path) -> None:
+    """Brokers 1 and 4 are in rack r1."""
+    rack = (1, 4)
+    written = brokers.topic({0: (4, 2, 3), 1: (1, 3, 2), 2: (2, 1, 3), 3: (3, 2, 4)}, min_isr=2)
+    before = orders(brokers), leaders(brokers)
+    wait_until(lambda: brokers.may_be_stopped(*rack))
+    plan = proposed(brokers, tmp_path, "--rack", "r1", "--throttle", "20MB/s")
+    with RecordsFlowing(brokers.sandbox.bootstrap, written) as flow:
+        runner = brokers.run("apply", str(plan), "--yes")
+        try:
+            wait_until(lambda: "stop brokers 1, 4 now" in status(brokers))
+            assert leaders(brokers) == {2, 3}
+            with brokers.stopped(*rack):
+                wait_until(lambda: "brokers 1, 4 stopped: start them" in status(brokers))
+                assert throttled(brokers)
+                flow.wait_for_more()
+            ended = runner.answer()
+        finally:
+            runner.end()
+        flow.wait_for_more()
+    assert ended.status == 0, ended.err
+    assert (orders(brokers), leaders(brokers)) == before
+    assert not throttled(brokers)
+    assert flow.lost() == []
+
+
+@pytest.mark.matrix
 def test_a_killed_maintenance_is_resumed_where_it_was(brokers: Brokers, tmp_path: Path) -> None:
     brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, min_isr=2)
     before = orders(brokers)
-    wait_until(lambda: brokers.asked("broker", "check", str(STOPPED), "--stop")[0] == 0)
+    wait_until(lambda: brokers.may_be_stopped(STOPPED))
     plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
     runner = brokers.run("apply", str(plan), "--yes")
     wait_until(lambda: f"stop broker {STOPPED} now" in status(brokers))
@@ -137,7 +144,7 @@ def test_a_cancelled_maintenance_restores_the_order_where_it_can(
 ) -> None:
     brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, min_isr=2)
     before = orders(brokers)
-    wait_until(lambda: brokers.asked("broker", "check", str(STOPPED), "--stop")[0] == 0)
+    wait_until(lambda: brokers.may_be_stopped(STOPPED))
     plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
     runner = brokers.run("apply", str(plan), "--yes")
     try:
@@ -178,7 +185,7 @@ def test_a_maintenance_is_left_where_a_person_is_awaited_and_goes_on_when_it_is_
 ) -> None:
     brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, min_isr=2)
     before = orders(brokers)
-    wait_until(lambda: brokers.asked("broker", "check", str(STOPPED), "--stop")[0] == 0)
+    wait_until(lambda: brokers.may_be_stopped(STOPPED))
     plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
     left = brokers.kadmin("apply", str(plan), "--yes", "--leave")
     assert (left.status, f"stop broker {STOPPED} now" in left.err) == (8, True), left.err
@@ -196,12 +203,30 @@ def test_a_maintenance_is_left_where_a_person_is_awaited_and_goes_on_when_it_is_
 
 
 @pytest.mark.matrix
+def test_a_stop_and_a_start_between_two_runs_are_not_seen_and_a_cancellation_ends_it(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, min_isr=2)
+    before = orders(brokers), leaders(brokers)
+    wait_until(lambda: brokers.may_be_stopped(STOPPED))
+    plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
+    assert brokers.kadmin("apply", str(plan), "--yes", "--leave").status == 8
+    with brokers.stopped():
+        pass
+    due = brokers.kadmin("resume", "--due", "--yes")
+    assert (due.status, f"stop broker {STOPPED} now" in due.out) == (0, True), due.err
+    cancelled = brokers.kadmin("cancel", "--yes")
+    assert cancelled.status == 0, cancelled.err
+    assert (orders(brokers), leaders(brokers)) == before
+
+
+@pytest.mark.matrix
 def test_another_broker_that_dies_forbids_the_stop_at_once(
     brokers: Brokers, tmp_path: Path
 ) -> None:
     brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, min_isr=2)
     before = orders(brokers)
-    wait_until(lambda: brokers.asked("broker", "check", "1", "--stop")[0] == 0)
+    wait_until(lambda: brokers.may_be_stopped(1))
     plan = proposed(brokers, tmp_path, "--broker", "1", "--throttle", "20MB/s")
     runner = brokers.run("apply", str(plan), "--yes")
     try:

@@ -69,25 +69,29 @@ class HealthSeen:
 
 @dataclass(frozen=True, slots=True)
 class StopSeen:
-    """The answer of the gate, at `at`, to whether these brokers may be stopped.
+    """The answer of the gate to whether these brokers may be stopped, which counts until `until`.
 
-    `why_not` is empty where they may.
+    It counts while the brokers are alive that were `alive` when it was asked. `why_not` is empty
+    where they may. `refusing` are the partitions on these brokers that refuse acks=all, or are
+    offline, without the stop.
     """
 
     brokers: frozenset[int]
-    at: float
+    alive: frozenset[int]
+    until: float
     why_not: str
+    refusing: tuple[TopicPartition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class EmptySeen:
-    """What keeps brokers from being empty, at `at`: nothing where both are empty.
+    """What keeps brokers from being empty, which counts until `until`: nothing, or one of these.
 
     `landed` are the waves of another round, for partitions that they are replicas of; `why_not`
     everything else, in words.
     """
 
-    at: float
+    until: float
     landed: tuple[tuple[PartitionTarget, ...], ...]
     why_not: tuple[str, ...]
 
@@ -149,10 +153,14 @@ class AskHealth:
 
 @dataclass(frozen=True, slots=True)
 class AskStop:
-    """Ask whether these brokers may be stopped, while partitions keep `margin` replicas more."""
+    """Ask whether these brokers may be stopped, while partitions keep `margin` replicas more.
+
+    `alive` are the brokers that are alive; the answer does not count for others.
+    """
 
     brokers: frozenset[int]
     margin: int
+    alive: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)

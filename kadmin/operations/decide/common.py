@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.next_step import NextStep
-    from kadmin.operations.decide.actions import Finish, Memory, Observed
+    from kadmin.operations.decide.actions import AskStop, Finish, Memory, Observed, StopSeen
     from kadmin.operations.record.steps import Channel, Step, TopicStep
 
 
@@ -192,3 +192,10 @@ def not_picked_up(channel_name: str) -> Finish:
             next_step=command("heal") + ", then " + command("resume"),
         )
     )
+
+
+def stop_gate(asked: AskStop, memory: Memory, now: float) -> AskStop | StopSeen:
+    """Return the last answer to a question of the stop gate, the question where it is old."""
+    seen = memory.stop
+    same = seen is not None and (seen.brokers, seen.alive) == (asked.brokers, asked.alive)
+    return seen if seen is not None and same and now < seen.until else asked

@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING
 from kadmin.errors import NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
-    STOP_POLL_S,
     AskEmpty,
     AskStop,
     Finish,
@@ -38,6 +37,7 @@ from kadmin.operations.decide.actions import (
     Wait,
     unfinished,
 )
+from kadmin.operations.decide.common import stop_gate
 from kadmin.operations.decide.reassignment import (
     REASSIGNMENT,
     ReassignmentWork,
@@ -101,7 +101,7 @@ class DecommissionWork(ReassignmentWork):
         if not isinstance(action, Finish) or action.state is not OperationState.COMPLETED:
             return action
         seen = memory.empty
-        if seen is None or now - seen.at >= STOP_POLL_S:
+        if seen is None or now >= seen.until:
             return AskEmpty(self.plan)
         return self._leave(seen, observed, memory, now)
 
@@ -156,7 +156,7 @@ class DecommissionWork(ReassignmentWork):
         if seen.why_not:
             return Wait(f"not empty yet: {name_some(seen.why_not, most=3)}")
         if alive := self.brokers & observed.state.brokers.keys():
-            return self._await_stop(alive, memory, now)
+            return self._await_stop(alive, observed, memory, now)
         if Errand.UNREGISTER not in memory.errands:
             return RunErrand(Errand.UNREGISTER, self.brokers)
         return Finish(OperationState.COMPLETED, f"{self._in_words()} drained and gone")
@@ -174,10 +174,13 @@ class DecommissionWork(ReassignmentWork):
             )
         )
 
-    def _await_stop(self, alive: frozenset[int], memory: Memory, now: float) -> Action:
-        named, seen = brokers_in_words(alive), memory.stop
-        if seen is None or seen.brokers != alive or now - seen.at >= STOP_POLL_S:
-            return AskStop(alive, 0)
+    def _await_stop(
+        self, alive: frozenset[int], observed: Observed, memory: Memory, now: float
+    ) -> Action:
+        named = brokers_in_words(alive)
+        seen = stop_gate(AskStop(alive, 0, frozenset(observed.state.brokers)), memory, now)
+        if isinstance(seen, AskStop):
+            return seen
         if seen.why_not:
             reason = f"do not stop {named} now: {seen.why_not}"
             return Wait(reason, reason)

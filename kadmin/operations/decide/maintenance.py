@@ -7,15 +7,17 @@ order of before (restore).
 seen                                                   action
 =====================================================  ==========================================
 demote, stopping the brokers is not safe               Wait: names what forbids it
-demote or restore, partitions in the order of before   as a reassignment, then as an election
+demote or restore                                      as kadmin/operations/decide/orders.py
 restart, a broker newly gone                           NoteGone: on record before anything else
 restart, a broker not yet stopped                      Wait for the person; warns if it is not safe
-restart, a broker not yet started                      Wait for the person
+restart, a broker not yet started                      Wait for the person; warns if clients wait
 restart, replicas not in sync                          as a catch-up
 the stage is done                                      Advance
-the last stage is done                                 Finish: completed
+the last stage is done                                 Finish: completed, with what stays
+asked to cancel, nothing of the round published        Finish: cancelled
+asked to cancel, partitions to restore not in sync     as a catch-up, until it stalls
 asked to cancel, before the restore of the round       Advance to it
-asked to cancel, the round restored or nothing of it   Finish: cancelled, with what stays
+asked to cancel, the round restored where it can be    Finish: cancelled, with what stays
 =====================================================  ==========================================
 
 kadmin stops and starts no broker: a person does, at the two waits of the restart.
@@ -24,65 +26,41 @@ kadmin stops and starts no broker: a person does, at the two waits of the restar
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from kadmin.cluster.names import INTERNAL_TOPICS
 from kadmin.operations.decide.actions import (
-    STOP_POLL_S,
     Advance,
     AskStop,
     Finish,
-    HealthSeen,
     NoteGone,
     Wait,
 )
 from kadmin.operations.decide.catch_up import CatchUpWork
+from kadmin.operations.decide.common import stop_gate
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.election import elect_scope
 from kadmin.operations.decide.failures import dead_targets
-from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.maintenance_stages import Stage, StageKind, replicas_of, stages_of
+from kadmin.operations.decide.orders import order_of, reassigned_by_others, remains_of, reorder
 from kadmin.operations.decide.spec import PlanKind, Verdict
+from kadmin.operations.decide.wave import stalled_min
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import Channel, GoneStep, WaveStep
 from kadmin.operations.record.stop_request import Stop
-from kadmin.plan.model import Elect, MaintenancePlan, PartitionTarget
-from kadmin.plan.progress import Progress, judge
+from kadmin.plan.model import MaintenancePlan
+from kadmin.plan.progress import Progress
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kadmin.cluster.model import Assignment, ClusterState, Replicas, TopicPartition
+    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.decide.actions import Action, Memory, Observed, StopSeen
     from kadmin.operations.decide.spec import PlanHistory, Tally
     from kadmin.operations.record.record import OperationRecord
+    from kadmin.plan.model import PartitionTarget
 
-
-class StageKind(StrEnum):
-    """The kind of a stage."""
-
-    DEMOTE = "demote"
-    RESTART = "restart"
-    RESTORE = "restore"
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One stage of a round: its brokers, and its targets.
-
-    Targets of a restart have one broker of the round as their replica, and as `current` those that
-    it may copy from.
-    """
-
-    kind: StageKind
-    brokers: frozenset[int]
-    targets: tuple[PartitionTarget, ...]
-
-    @property
-    def names(self) -> str:
-        """Its brokers in words."""
-        return brokers_in_words(sorted(self.brokers))
+_AS_BEFORE = "the order of replicas is as before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,26 +90,26 @@ class MaintenanceWork(CopyingSpec):
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
         """Decide the next action of the stage under way."""
         if memory.wave >= len(self.stages):
-            return Finish(OperationState.COMPLETED, self._done_in_words())
+            return Finish(OperationState.COMPLETED, self._done_in_words(observed.state))
         stage = self.stages[memory.wave]
         if observed.request is not None and observed.request.stop is Stop.CANCEL:
             return self._cancel(stage, observed, memory, now)
         if stage.kind is StageKind.RESTART:
             return self._restart(stage, observed, memory, now)
         if stage.kind is StageKind.DEMOTE and not _began(observed, memory.wave):
-            seen = self._gate(stage.brokers, memory, now)
+            seen = self._gate(stage.brokers, observed, memory, now)
             if isinstance(seen, AskStop):
                 return seen
             if seen.why_not:
-                return Wait(f"{stage.names} may not be stopped now: {seen.why_not}")
+                reason = f"{stage.names} may not be stopped now: {seen.why_not}"
+                return Wait(reason, reason)
         return self._reorder(stage, observed, memory, now)
 
     def progress_of(self, target: PartitionTarget, state: ClusterState) -> Progress:
         """Judge an order of replicas, or a replica that catches up."""
-        if not target.added:
-            progress = judge(target, state, published=True)
-            return Progress.DONE if progress is Progress.SETTLED else progress
-        return _catch_up(target).progress_of(target, state)
+        if target.added:
+            return _catch_up(target).progress_of(target, state)
+        return order_of(target, state)
 
     def to_throttle(self, state: ClusterState) -> tuple[TopicPartition, ...]:
         """Return the partitions of replicas that are not in sync, also of brokers that are away."""
@@ -170,31 +148,19 @@ class MaintenanceWork(CopyingSpec):
         number = min(memory.wave + 1, len(self.stages))
         return f"stage {number} of {len(self.stages)}: {stage.kind} {stage.names}"
 
-    def _gate(self, brokers: frozenset[int], memory: Memory, now: float) -> AskStop | StopSeen:
-        """Return the last answer of the gate to these brokers, the question where it is old."""
-        seen = memory.stop
-        if seen is None or seen.brokers != brokers or now - seen.at >= STOP_POLL_S:
-            return AskStop(brokers, self.margin)
-        return seen
+    def _gate(
+        self, brokers: frozenset[int], observed: Observed, memory: Memory, now: float
+    ) -> AskStop | StopSeen:
+        return stop_gate(
+            AskStop(brokers, self.margin, frozenset(observed.state.brokers)), memory, now
+        )
 
     def _reorder(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
-        """Publish the order of replicas that a stage has, then elect their leaders."""
-        state, targets = observed.state, self._existing(stage.targets, observed.state)
-        observed = _since(observed, memory.wave)
-        if state.requests.reassignment is None and all(
-            self.progress_of(target, state) is Progress.DONE for target in targets
-        ):
-            partitions = [target.partition for target in targets]
-            return elect_scope(partitions, observed, memory, now) or Advance(memory.wave + 1)
-        if dead := dead_targets(targets, state):
-            return Wait(f"{brokers_in_words(dead)} is not alive: waiting to change the order")
+        targets = self._existing(stage.targets, observed.state)
         # A cancellation leaves some targets of the stage out.
         waves = (*self.waves[: memory.wave], targets)
-        moves = ReassignmentWork(waves, (), Elect.NONE, skips_deleted=True)
-        # Another order copies nothing: it need not wait for the health of the cluster.
-        healthy = replace(memory, health=HealthSeen(memory.wave, now, ()))
-        action = moves.decide(observed, healthy, now)
-        return action if not isinstance(action, Wait) else replace(action, warning=None)
+        action = reorder(waves, _since(observed, memory.wave), memory, now)
+        return action or Advance(memory.wave + 1)
 
     def _restart(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
         """Wait until each broker was stopped and started, and its replicas are in sync."""
@@ -205,9 +171,8 @@ class MaintenanceWork(CopyingSpec):
         if to_stop := stage.brokers - gone:
             return self._await_stop(to_stop, observed, memory, now)
         if to_start := stage.brokers - alive:
-            named = brokers_in_words(to_start)
-            return Wait(f"{named} stopped: start it when the work is done", for_person=True)
-        return self._catch_up(stage, observed, memory, now)
+            return self._await_start(to_start, observed, memory, now)
+        return self._catch_up(stage, observed, memory, now) or Advance(memory.wave + 1)
 
     def _await_stop(
         self, brokers: frozenset[int], observed: Observed, memory: Memory, now: float
@@ -218,7 +183,7 @@ class MaintenanceWork(CopyingSpec):
         demoting = _since(observed, memory.wave - 1)
         if (again := elect_scope(partitions, demoting, memory, now)) is not None:
             return again
-        seen, named = self._gate(brokers, memory, now), brokers_in_words(brokers)
+        seen, named = self._gate(brokers, observed, memory, now), brokers_in_words(brokers)
         if isinstance(seen, AskStop):
             return seen
         if seen.why_not:
@@ -226,8 +191,26 @@ class MaintenanceWork(CopyingSpec):
             return Wait(reason, reason)
         return Wait(f"stop {named} now; kadmin waits until that is seen", for_person=True)
 
-    def _catch_up(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
-        waiting: Action = Advance(memory.wave + 1)
+    def _await_start(
+        self, brokers: frozenset[int], observed: Observed, memory: Memory, now: float
+    ) -> Action:
+        seen, named = self._gate(brokers, observed, memory, now), brokers_in_words(brokers)
+        if isinstance(seen, AskStop):
+            return seen
+        if not seen.refusing:
+            them = "it" if len(brokers) == 1 else "them"
+            return Wait(f"{named} stopped: start {them} when the work is done", for_person=True)
+        reason = (
+            f"start {named} as soon as possible: {count(len(seen.refusing), 'partition')} offline "
+            f"or without enough in-sync replicas for acks=all: {name_some(seen.refusing)}"
+        )
+        return Wait(reason, reason, for_person=True)
+
+    def _catch_up(
+        self, stage: Stage, observed: Observed, memory: Memory, now: float
+    ) -> Wait | None:
+        """Wait for the replicas of a restart; None once they are in sync."""
+        waiting = None
         for broker in sorted(stage.brokers):
             targets = tuple(each for each in stage.targets if each.replicas == (broker,))
             action = CatchUpWork(broker, (targets,), targets).decide(observed, memory, now)
@@ -236,29 +219,55 @@ class MaintenanceWork(CopyingSpec):
         return waiting
 
     def _cancel(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
-        """Restore the order of before, of partitions whose replicas are all alive, and finish."""
-        if stage.kind is not StageKind.RESTORE:
-            end = next(
-                index
-                for index in range(memory.wave, len(self.stages))
-                if self.stages[index].kind is StageKind.RESTORE
-            )
-            return Advance(end)
-        existing = self._existing(stage.targets, observed.state)
-        blocked = [each for each in existing if dead_targets([each], observed.state)]
-        able = tuple(each for each in existing if each not in blocked)
+        """Go on to the restore of the round, once what it needs is in sync, or nothing changes."""
+        began = _began(observed, memory.wave) or self.in_flight(observed, memory)
+        if stage.kind is StageKind.DEMOTE and not began:
+            return Finish(OperationState.CANCELLED, _AS_BEFORE)
+        if stage.kind is StageKind.RESTORE:
+            return self._restore_and_finish(stage, observed, memory, now)
+        end = next(
+            index
+            for index in range(memory.wave, len(self.stages))
+            if self.stages[index].kind is StageKind.RESTORE
+        )
+        to_restore = self._to_restore(end, observed.state)
+        behind = self._catch_up(to_restore, observed, memory, now)
+        if behind is not None and not stalled_min(memory, now):
+            reason = f"waiting to give {to_restore.names} its leaders back: {behind.reason}"
+            return Wait(reason, behind.warning)
+        return Advance(end)
+
+    def _restore_and_finish(
+        self, stage: Stage, observed: Observed, memory: Memory, now: float
+    ) -> Action:
+        """Restore the order of before where no replica is dead and nobody else reassigns."""
+        state, existing = observed.state, self._existing(stage.targets, observed.state)
+        moving = reassigned_by_others(existing, state)
+        blocked = [
+            each
+            for each in existing
+            if order_of(each, state) is Progress.WAITING and dead_targets([each], state)
+        ]
+        able = tuple(each for each in existing if each not in {*blocked, *moving})
         action = self._reorder(replace(stage, targets=able), observed, memory, now)
         if not isinstance(action, Advance):
             return action
-        message = "the order of replicas is as before"
+        message = _AS_BEFORE
         if blocked:
             partitions = [str(each.partition) for each in blocked]
-            dead = brokers_in_words(dead_targets(blocked, observed.state))
+            dead = brokers_in_words(dead_targets(blocked, state))
             message = (
                 f"the order of {count(len(blocked), 'partition')} stays, because {dead} is not "
                 f"alive: {name_some(partitions)}; a rollback restores it"
             )
-        return Finish(OperationState.CANCELLED, message)
+        return Finish(OperationState.CANCELLED, message + remains_of((*able, *moving), state))
+
+    def _to_restore(self, restore: int, state: ClusterState) -> Stage:
+        """Return the restart before a restore, with what is restored and of live brokers alone."""
+        restart = self.stages[restore - 1]
+        restored = {each.partition for each in self.stages[restore].targets}
+        targets = (each for each in restart.targets if each.partition in restored)
+        return Stage(restart.kind, restart.brokers & state.brokers.keys(), tuple(targets))
 
     def _existing(
         self, targets: tuple[PartitionTarget, ...], state: ClusterState
@@ -269,9 +278,20 @@ class MaintenanceWork(CopyingSpec):
     def _reordered(stages: tuple[Stage, ...]) -> bool:
         return any(each.targets for each in stages if each.kind is not StageKind.RESTART)
 
-    def _done_in_words(self) -> str:
+    def _done_in_words(self, state: ClusterState) -> str:
         brokers = frozenset[int]().union(*(each.brokers for each in self.stages))
-        return f"{brokers_in_words(brokers)} stopped, started and in sync"
+        restored = self._existing(
+            tuple(
+                target
+                for each in self.stages
+                if each.kind is StageKind.RESTORE
+                for target in each.targets
+            ),
+            state,
+        )
+        return (
+            f"{brokers_in_words(brokers)} stopped, started and in sync{remains_of(restored, state)}"
+        )
 
 
 def _began(observed: Observed, wave: int) -> bool:
@@ -307,49 +327,15 @@ def maintenance_work(
     plan: MaintenancePlan, replicas: Mapping[int, Mapping[TopicPartition, Replicas]]
 ) -> MaintenanceWork:
     """Return the work of a plan; `replicas` are those of each broker, with their assignments."""
-    stages: list[Stage] = []
-    for each in plan.rounds:
-        brokers = frozenset(each.brokers)
-        catch_up = tuple(
-            PartitionTarget(
-                partition, (broker,), tuple(other for other in assigned if other != broker)
-            )
-            for broker in sorted(brokers)
-            for partition, assigned in sorted(replicas.get(broker, {}).items())
-        )
-        back = tuple(
-            replace(target, replicas=target.current, current=target.replicas)
-            for target in each.demotions
-            if target.current is not None
-        )
-        stages += [
-            Stage(StageKind.DEMOTE, brokers, each.demotions),
-            Stage(StageKind.RESTART, brokers, catch_up),
-            Stage(StageKind.RESTORE, brokers, back),
-        ]
+    stages = stages_of(plan, replicas)
     return MaintenanceWork(
-        tuple(stages),
+        stages,
         plan.margin,
         tuple(each.targets for each in stages),
         tuple(
             target for each in stages if each.kind is StageKind.RESTART for target in each.targets
         ),
     )
-
-
-def replicas_of(
-    plan: MaintenancePlan, assignment: Assignment
-) -> dict[int, dict[TopicPartition, Replicas]]:
-    """Return the partitions of each broker of a plan that it can copy from another one."""
-    brokers = {broker for each in plan.rounds for broker in each.brokers}
-    return {
-        broker: {
-            partition: replicas
-            for partition, replicas in assignment.items()
-            if broker in replicas and len(replicas) > 1 and partition.topic not in INTERNAL_TOPICS
-        }
-        for broker in sorted(brokers)
-    }
 
 
 def _work_of(plan: MaintenancePlan, record: OperationRecord) -> MaintenanceWork:

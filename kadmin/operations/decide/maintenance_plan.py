@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.operations.decide.maintenance import maintenance_work, replicas_of
+from kadmin.operations.decide.maintenance import maintenance_work
+from kadmin.operations.decide.maintenance_stages import replicas_of
 from kadmin.plan.copying import Throttle
 from kadmin.plan.model import UNTHROTTLED
 from kadmin.plan.throttle import throttled

@@ -8,6 +8,7 @@ from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.foreign import foreign_moves
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.plan.sources import lacks_source
+from kadmin.waiting import next_at
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -53,16 +54,13 @@ class OtherTools:
         return text if self._known else ""
 
     def look(self) -> str | None:
-        """Read the cluster once it is time; return a note where others began or ended, else None.
-
-        Readings take a tenth of the time at most.
-        """
+        """Read the cluster once it is time; return a note where others began or ended."""
         clock, began = self._context.clock, self._context.clock.now()
         if not isinstance(self._work, CopyingSpec) or began < self._look_at:
             return None
         self.cluster = self._context.backend.read()
         found, before = self.moving(self.cluster), self._known
-        self._look_at = clock.now() + max(LOOK_AROUND_S, 10 * (clock.now() - began))
+        self._look_at = next_at(began, clock.now(), LOOK_AROUND_S)
         self._known = found
         return (
             None

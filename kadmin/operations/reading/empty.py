@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import KadminError, UnreachableError
-from kadmin.operations.decide.actions import EmptySeen
+from kadmin.operations.decide.actions import STOP_POLL_S, EmptySeen
 from kadmin.operations.reading.brokers import with_disks
 from kadmin.operations.reading.snapshot import read_state
 from kadmin.plan.diff import diff
 from kadmin.plan.drain import drain
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.units import readable_size
+from kadmin.waiting import next_at
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 def see_empty(context: Context, asked: AskEmpty) -> EmptySeen:
     """Look at the whole cluster, and at the disks of those of the brokers that are alive."""
+    clock, began = context.clock, context.clock.now()
     state = read_state(context)
     found = drain(state, asked.plan.brokers)
     with closing(context.backend.brokers(state)) as brokers:
@@ -37,7 +39,7 @@ def see_empty(context: Context, asked: AskEmpty) -> EmptySeen:
     round_ = replace(asked.plan, reassignments=found.targets)
     change = diff(round_, state, context.backend.capabilities.publish, facts)
     landed = tuple(wave.reassignments for wave in change.waves)
-    return EmptySeen(context.clock.now(), landed, why_not)
+    return EmptySeen(next_at(began, clock.now(), STOP_POLL_S), landed, why_not)
 
 
 def _held(found: Drain, state: ClusterState) -> Iterator[str]:

@@ -11,11 +11,12 @@ from kadmin.insight.predict.stop import StopEvidence, judge_stop
 from kadmin.insight.predict.whatif import placements_of
 from kadmin.insight.tables.brokers import listed_brokers
 from kadmin.insight.tables.inspection import Inspection
-from kadmin.operations.decide.actions import StopSeen
+from kadmin.operations.decide.actions import STOP_POLL_S, StopSeen
 from kadmin.operations.reading.brokers import held_by
 from kadmin.operations.reading.snapshot import read_state
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.progress import in_flight
+from kadmin.waiting import next_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -86,8 +87,10 @@ def read_stops(context: Context, min_insync: int | None = None) -> StopReading:
 
 def see_stop(context: Context, asked: AskStop) -> StopSeen:
     """Judge a stop that a maintenance asks for, on a new reading of the whole cluster."""
+    clock, began = context.clock, context.clock.now()
     found = judge_stop(read_stops(context).evidence, asked.brokers, asked.margin)
-    return StopSeen(asked.brokers, context.clock.now(), found.why_not)
+    until = next_at(began, clock.now(), STOP_POLL_S)
+    return StopSeen(asked.brokers, asked.alive, until, found.why_not, found.no_worse)
 
 
 def list_brokers(reading: StopReading, *, with_details: bool) -> Inspection:

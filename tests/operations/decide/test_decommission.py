@@ -56,8 +56,10 @@ AWAY = {1: None, 2: None}
 CORDON = ErrandStep(1, AT, Errand.CORDON, (3,))
 SENT: tuple[Step, ...] = (CORDON, WaveStep(2, AT, 0))
 CONFIRMED = frozenset({Errand.CORDON})
-EMPTY = EmptySeen(0.0, (), ())
-SAFE, UNSAFE = (StopSeen(LEAVING, 0.0, why) for why in ("", "no majority of controllers"))
+EMPTY = EmptySeen(5.0, (), ())
+SAFE, UNSAFE = (
+    StopSeen(LEAVING, frozenset(EVERY), 5.0, why) for why in ("", "no majority of controllers")
+)
 
 
 def asked(stop: Stop) -> StopRequest:
@@ -101,7 +103,7 @@ def test_after_the_drain_the_whole_cluster_is_looked_at_again_and_again() -> Non
 
 
 def test_what_landed_meanwhile_is_moved_in_a_round_of_its_own() -> None:
-    landed = EmptySeen(0.0, ((LANDED,),), ())
+    landed = EmptySeen(5.0, ((LANDED,),), ())
     assert act(at(1, landed)) == PlanRound(((LANDED,),))
     round_ = (*SENT, DrainStep(3, AT, ((LANDED,),)))
     work = WORK.with_rounds(round_)
@@ -113,7 +115,7 @@ def test_what_landed_meanwhile_is_moved_in_a_round_of_its_own() -> None:
 
 def test_after_the_last_round_it_ends_and_names_what_keeps_landing() -> None:
     rounds = tuple(DrainStep(3 + each, AT, ()) for each in range(MOST_ROUNDS))
-    ended = act(at(1, EmptySeen(0.0, ((LANDED,),), ())), steps=(*SENT, *rounds))
+    ended = act(at(1, EmptySeen(5.0, ((LANDED,),), ())), steps=(*SENT, *rounds))
     assert isinstance(ended, Finish)
     assert ended.state is OperationState.RUNNING
     assert ended.error is not None
@@ -121,9 +123,9 @@ def test_after_the_last_round_it_ends_and_names_what_keeps_landing() -> None:
 
 
 def test_nobody_is_told_to_stop_a_broker_that_is_not_empty_or_that_a_quorum_needs() -> None:
-    held = EmptySeen(0.0, (), ("broker 3 has 1 replica on disk, 4 kB: c-0",))
+    held = EmptySeen(5.0, (), ("broker 3 has 1 replica on disk, 4 kB: c-0",))
     assert act(at(1, held)) == Wait("not empty yet: broker 3 has 1 replica on disk, 4 kB: c-0")
-    assert act(at(1, EMPTY)) == AskStop(LEAVING, 0)
+    assert act(at(1, EMPTY)) == AskStop(LEAVING, 0, frozenset(EVERY))
     reason = "do not stop broker 3 now: no majority of controllers"
     assert act(at(1, EMPTY, UNSAFE)) == Wait(reason, reason)
     waits = act(at(1, EMPTY, SAFE))

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.cluster.capabilities import NODES
-from support.cluster.states import CLUSTER_ID, cluster, tp
+from support.cluster.states import CLUSTER_ID, cluster, moving, tp, with_node
 
 from kadmin.operations.decide import decide, recall
 from kadmin.operations.decide.actions import (
+    STALLED_S,
     Advance,
     AskListening,
     AskStop,
@@ -25,12 +26,8 @@ from kadmin.operations.decide.actions import (
 )
 from kadmin.operations.decide.kinds import record_of, spec_of
 from kadmin.operations.decide.leaving import LeftError, leave
-from kadmin.operations.decide.maintenance import (
-    MAINTENANCE,
-    StageKind,
-    maintenance_work,
-    replicas_of,
-)
+from kadmin.operations.decide.maintenance import MAINTENANCE, maintenance_work
+from kadmin.operations.decide.maintenance_stages import StageKind, replicas_of
 from kadmin.operations.record.codec import decode_record, encode_record
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationState
@@ -59,7 +56,9 @@ PLAN = MaintenancePlan(
 )
 WORK = maintenance_work(PLAN, replicas_of(PLAN, cluster(BEFORE, brokers=EVERY).assignment))
 DEMOTE, RESTART, RESTORE = range(3)
-SAFE, UNSAFE = (StopSeen(frozenset({3}), 0.0, why) for why in ("", "1 under-min-isr"))
+SAFE, UNSAFE = (
+    StopSeen(frozenset({3}), frozenset(EVERY), 5.0, why) for why in ("", "1 under-min-isr")
+)
 LED = {"a-0": (1, (1, 2, 3))}
 BEHIND = {"a-0": (1, (1, 2)), "a-1": (1, (1, 2))}
 SENT: tuple[Step, ...] = (WaveStep(1, AT, DEMOTE),)
@@ -99,11 +98,18 @@ def test_a_round_is_another_order_a_restart_and_the_order_of_before() -> None:
 
 
 def test_nothing_changes_before_the_gate_allows_the_stop() -> None:
-    assert act(BEFORE, steps=(), memory=at(DEMOTE)) == AskStop(frozenset({3}), 1)
-    waits = act(BEFORE, steps=(), memory=at(DEMOTE, UNSAFE))
-    assert waits == Wait("broker 3 may not be stopped now: 1 under-min-isr")
+    assert act(BEFORE, steps=(), memory=at(DEMOTE)) == AskStop(frozenset({3}), 1, frozenset(EVERY))
+    reason = "broker 3 may not be stopped now: 1 under-min-isr"
+    assert act(BEFORE, steps=(), memory=at(DEMOTE, UNSAFE)) == Wait(reason, reason)
     assert isinstance(act(BEFORE, steps=(), memory=at(DEMOTE, SAFE)), AskListening)
     assert isinstance(act(BEFORE, steps=(), memory=at(DEMOTE, SAFE), now=5.0), AskStop)
+
+
+def test_an_answer_of_the_gate_counts_for_its_time_and_while_the_same_brokers_are_alive() -> None:
+    seen = replace(SAFE, until=60.0)
+    assert isinstance(act(memory=at(RESTART, seen), now=59.0), Wait)
+    assert isinstance(act(memory=at(RESTART, seen), now=60.0), AskStop)
+    assert isinstance(act(brokers={1: None, 3: None}, memory=at(RESTART, seen)), AskStop)
 
 
 def test_the_demotion_is_done_where_the_order_is_there_and_another_broker_leads() -> None:
@@ -114,7 +120,7 @@ def test_the_demotion_is_done_where_the_order_is_there_and_another_broker_leads(
 
 
 def test_it_waits_for_the_stop_and_says_at_once_where_that_is_not_safe_any_more() -> None:
-    assert act(memory=at(RESTART)) == AskStop(frozenset({3}), 1)
+    assert act(memory=at(RESTART)) == AskStop(frozenset({3}), 1, frozenset(EVERY))
     waits = act(memory=at(RESTART, SAFE))
     assert waits == Wait("stop broker 3 now; kadmin waits until that is seen", for_person=True)
     reason = "do not stop broker 3 now: 1 under-min-isr"
@@ -123,8 +129,19 @@ def test_it_waits_for_the_stop_and_says_at_once_where_that_is_not_safe_any_more(
 
 def test_a_stop_is_on_record_before_anything_else_and_then_its_start_is_awaited() -> None:
     assert act(brokers=AWAY, states=BEHIND, memory=at(RESTART)) == NoteGone(RESTART, (3,))
-    waits = act(brokers=AWAY, states=BEHIND, steps=GONE)
+    away = replace(SAFE, alive=frozenset(AWAY))
+    waits = act(brokers=AWAY, states=BEHIND, steps=GONE, memory=at(RESTART, away))
     assert waits == Wait("broker 3 stopped: start it when the work is done", for_person=True)
+
+
+def test_the_start_is_asked_for_at_once_where_clients_wait_for_it() -> None:
+    away = StopSeen(frozenset({3}), frozenset({1}), 5.0, "", (tp("a-0"), tp("a-1")))
+    found = act(brokers={1: None}, states=BEHIND, steps=GONE, memory=at(RESTART, away))
+    assert isinstance(found, Wait)
+    assert found.for_person
+    assert found.reason == found.warning
+    assert found.reason.startswith("start broker 3 as soon as possible: 2 partitions offline or")
+    assert found.reason.endswith(": a-0, a-1")
 
 
 def test_it_is_back_when_every_replica_is_in_sync() -> None:
@@ -219,3 +236,81 @@ def test_a_cancellation_publishes_what_it_can_restore_and_leaves_the_rest() -> N
     assert isinstance(found, Finish)
     assert found.state is OperationState.CANCELLED
     assert "the order of 1 partition stays, because broker 4 is not alive: b-0" in found.message
+
+
+RESTORED: tuple[Step, ...] = (*GONE, WaveStep(3, AT, RESTORE))
+LED_BY_3 = {"a-0": (3, (1, 2, 3))}
+
+
+@pytest.mark.parametrize("changed", [(1, 2, 4), (2, 1, 3)], ids=["moved", "in another order"])
+@pytest.mark.parametrize("steps", [GONE, RESTORED], ids=["before", "after its publish"])
+def test_a_list_that_others_changed_is_left_and_named(
+    changed: tuple[int, ...], steps: tuple[Step, ...]
+) -> None:
+    found = DEMOTED | {"a-0": changed}
+    assert act(found, steps=steps, memory=at(RESTORE)) == Advance(3)
+    done = act(found, steps=steps, memory=at(3))
+    assert done == Finish(
+        OperationState.COMPLETED,
+        "broker 3 stopped, started and in sync; others changed the replicas of 1 partition, which "
+        "stay as they are: a-0",
+    )
+    cancelled = act(found, steps=steps, memory=at(RESTORE), request=CANCEL)
+    assert isinstance(cancelled, Finish)
+    assert "others changed the replicas of 1 partition" in cancelled.message
+
+
+def test_the_order_of_before_waits_for_another_tool_and_a_cancellation_does_not() -> None:
+    state = cluster(DEMOTED | {"a-0": (1, 2, 3, 4)}, brokers=EVERY, states=LED)
+    state = moving(state, "a-0", adding=(4,), removing=(3,))
+    observed = Observed(state, GONE, NODES)
+    reason = "another tool reassigns a-0: waiting until that is done"
+    assert decide(WORK, observed, at(RESTORE), 0.0) == Wait(reason, reason)
+    found = decide(WORK, replace(observed, request=CANCEL), at(RESTORE), 0.0)
+    assert isinstance(found, Finish)
+    assert "others changed the replicas of 1 partition" in found.message
+
+
+def test_a_reassignment_of_another_partition_does_not_keep_the_leaders_from_coming_back() -> None:
+    state = cluster(BEFORE | {"z-0": (1, 2)}, brokers=EVERY, states={"a-0": (1, (1, 2, 3))})
+    observed = Observed(with_node(state, {"z-0": (2, 1)}, version=1), RESTORED, NODES)
+    memory = replace(at(RESTORE), listening=frozenset(Channel))
+    assert decide(WORK, observed, memory, 0.0) == PublishElection((tp("a-0"),))
+
+
+def test_a_partition_that_is_not_led_as_before_is_named_at_the_end() -> None:
+    done = act(BEFORE, states={"a-0": (1, (1, 2))}, steps=RESTORED, memory=at(3))
+    assert isinstance(done, Finish)
+    assert done.message.endswith("in sync; 1 partition not led by the first replica yet: a-0")
+
+
+def test_a_cancellation_while_the_broker_catches_up_waits_to_give_its_leaders_back() -> None:
+    waits = act(states=BEHIND, steps=GONE, memory=at(RESTART), request=CANCEL)
+    assert waits == Wait("waiting to give broker 3 its leaders back: copying")
+    enough = {"a-0": (1, (1, 2, 3)), "a-1": (1, (1, 2))}
+    assert act(states=enough, steps=GONE, memory=at(RESTART), request=CANCEL) == Advance(RESTORE)
+    stalled = act(states=BEHIND, steps=GONE, memory=at(RESTART), request=CANCEL, now=STALLED_S)
+    assert stalled == Advance(RESTORE)
+    found = act(BEFORE, states=BEHIND, steps=RESTORED, memory=at(RESTORE), request=CANCEL)
+    assert isinstance(found, Finish)
+    assert "1 partition not led by the first replica yet: a-0" in found.message
+
+
+def test_a_cancellation_before_the_round_changes_nothing_elects_nobody() -> None:
+    led = {"a-0": (1, (1, 2, 3))}
+    found = act(BEFORE, states=led, steps=(), memory=at(DEMOTE, UNSAFE), request=CANCEL)
+    assert isinstance(found, Finish)
+    assert found.state is OperationState.CANCELLED
+
+
+def test_an_order_that_is_restored_is_not_said_to_stay_where_a_broker_died_since() -> None:
+    found = act(
+        BEFORE,
+        brokers={1: None, 3: None},
+        states={"a-0": (3, (1, 3))},
+        steps=RESTORED,
+        memory=at(RESTORE),
+        request=CANCEL,
+    )
+    assert isinstance(found, Finish)
+    assert "the order of replicas is as before" in found.message

@@ -311,6 +311,9 @@ class Practice:
         self.at += WAIT
         return WAIT.total_seconds()
 
+    def hear(self, event: events.Event) -> None:
+        """A person sees what a run tells; nobody is here."""
+
     def ask(self, request: StopRequest) -> None:
         """Write what pause and cancel write where a runner is at work."""
         with Store.connect(self.connect_string) as store:
@@ -408,6 +411,7 @@ class Process:
         clock = ModelClock(self._wait, self._begins)
 
         def tell(event: events.Event) -> None:
+            self._practice.hear(event)
             if isinstance(event, events.Note):
                 told.append(event.text)
 

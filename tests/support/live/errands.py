@@ -1,4 +1,4 @@
-"""Three brokers, one of which is stopped and started, with the topics of a test alone."""
+"""Four brokers that are stopped and started, with the topics of a test alone."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import kafka
+import pytest
 from support.cli.in_process import command
+from support.kafka.broker_proxy import BrokerProxy
 from support.kafka.processes import KadminProcess
+from support.live.kraft import wait_assigned
 from support.live.waiting import wait_until
 from support.suites.versions import KRAFT_VERSIONS, VERSIONS
+from support.zookeeper.fault_proxy import FaultProxy
 
 from kadmin.cluster.config_entity import ConfigEntity
+from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
@@ -25,27 +30,32 @@ from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from support.cli.in_process import Answer
 
     from kadmin.cluster.model import ClusterState, Replicas
     from kadmin.sandbox import Sandbox
 
+    Proxy = BrokerProxy | FaultProxy
+
 MODES = [
     # These tests look at the cluster through its brokers: 2.4 and later.
     *(
-        (each, "zookeeper")
+        pytest.param((each, "zookeeper"), id=f"zookeeper-{each}", marks=pytest.mark.matrix)
         for each in VERSIONS
         if not each.startswith(("0.", "1.", "2.0.", "2.3."))
     ),
-    *((each, "kraft") for each in KRAFT_VERSIONS),
+    *(pytest.param((each, "kraft"), id=f"kraft-{each}") for each in KRAFT_VERSIONS),
 ]
+"""Versions and modes; ZooKeeper mode is proved by the matrix suite."""
 STOPPED = 3
+"""The broker that is alone on its rack."""
 _NUMBERS = itertools.count()
 
 
 class Brokers:
-    """Brokers 1 to 3 on racks of their own, with the topics of these tests alone."""
+    """Brokers 1 to 4 on racks r1, r2, r3, r1, with the topics of a test alone."""
 
     def __init__(self, sandbox: Sandbox, connection: KafkaConnection) -> None:
         self.sandbox = sandbox
@@ -58,10 +68,13 @@ class Brokers:
         name = f"topic-{next(_NUMBERS)}"
         create_topics(self.sandbox, {name: replicas})
         self.topics.append(name)
+        # In ZooKeeper mode a broker hears of a new topic some time later.
+        wait_assigned(
+            self.connection, {TopicPartition(name, number): replicas[number] for number in replicas}
+        )
         if min_isr > 1:
             entity = ConfigEntity.of_topic(name)
             edit = {MIN_INSYNC_REPLICAS: ConfigEdit(ConfigOperation.SET, str(min_isr))}
-            # In ZooKeeper mode a broker hears of a new topic some time later.
             wait_until(lambda: alter_configs(self.connection, {entity: edit}) == {entity: None})
             wait_until(lambda: name in self.state().topic_configs)
         return tuple(TopicPartition(name, number) for number in replicas)
@@ -77,11 +90,26 @@ class Brokers:
         )
         return command(*arguments, environment=where)
 
-    def run(self, *arguments: str) -> KadminProcess:
-        """Begin a command in a process of its own."""
+    def run(
+        self, *arguments: str, state: Path | None = None, through: Proxy | None = None
+    ) -> KadminProcess:
+        """Begin a command in a process of its own, with a `state` as on a machine of its own.
+
+        It reaches the cluster `through` a proxy, or without one.
+        """
         if self.sandbox.spec.kraft:
-            return KadminProcess(self.sandbox.bootstrap, *arguments)
-        return KadminProcess((), *arguments, "-z", self.sandbox.connect_string)
+            ways = through.bootstrap if isinstance(through, BrokerProxy) else self.sandbox.bootstrap
+            return KadminProcess(ways, *arguments, state=state)
+        way = self.sandbox.connect_string
+        if isinstance(through, FaultProxy):
+            way = through.connect_string
+        return KadminProcess((), *arguments, "-z", way, state=state)
+
+    def proxy(self) -> Proxy:
+        """Return a proxy of what kadmin writes to: the brokers, or ZooKeeper."""
+        if self.sandbox.spec.kraft:
+            return BrokerProxy(self.sandbox)
+        return FaultProxy(parse_connect_string(self.sandbox.connect_string).servers[0])
 
     def asked(self, *arguments: str) -> tuple[int, dict[str, Any]]:
         """Return exit code and answer of a command that ends with 0 or 8."""
@@ -91,20 +119,32 @@ class Brokers:
         assert validate_value(value, f"answers/{'-'.join(arguments[:2])}") == [], found.out
         return found.status, value
 
+    def may_be_stopped(self, *brokers: int) -> bool:
+        """Whether the gate allows to stop brokers together."""
+        ids = ",".join(map(str, brokers))
+        return self.kadmin("broker", "check", ids, "--stop").status == 0
+
     @contextmanager
-    def stopped(self) -> Iterator[None]:
-        """Run while a broker is stopped by SIGTERM."""
-        self.sandbox.stop_broker(STOPPED)
+    def stopped(self, *brokers: int, kill: bool = False) -> Iterator[None]:
+        """Run while brokers are stopped by SIGTERM, or by SIGKILL; without ids, one is."""
+        brokers = brokers or (STOPPED,)
+        for broker in brokers:
+            self.sandbox.stop_broker(broker, kill=kill)
         try:
-            wait_until(lambda: STOPPED not in self.state().brokers)
+            wait_until(lambda: self.state().brokers.keys().isdisjoint(brokers))
             yield
         finally:
-            self.sandbox.start_broker(STOPPED)
-            wait_until(self._in_sync)
+            self.start()
+
+    def start(self) -> None:
+        """Start the brokers that are stopped, and wait until every replica is in sync."""
+        for broker in self.sandbox.broker_ports:
+            self.sandbox.start_broker(broker)
+        wait_until(self._in_sync)
 
     def _in_sync(self) -> bool:
         state = self.state()
-        return STOPPED in state.brokers and all(
+        return state.brokers.keys() == self.sandbox.broker_ports.keys() and all(
             set(found.isr) == set(state.replicas(partition) or ())
             for partition, found in state.states.items()
         )
@@ -112,9 +152,14 @@ class Brokers:
 
 @contextmanager
 def connected(sandbox: Sandbox) -> Iterator[Brokers]:
-    """Give the brokers to a test, and delete its topics at the end."""
+    """Give the brokers to a test; in the end all run, and its operation and topics are gone."""
     with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
         found = Brokers(sandbox, connection)
-        yield found
+        try:
+            yield found
+        finally:
+            for broker in sandbox.broker_ports:
+                sandbox.start_broker(broker)
+            found.kadmin("cancel", "--yes")
     with closing(kafka.KafkaAdminClient(bootstrap_servers=sandbox.bootstrap)) as admin:
         admin.delete_topics(found.topics)

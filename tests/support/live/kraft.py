@@ -127,10 +127,15 @@ class KraftCluster:
 
     def active_controller(self) -> int | None:
         """Return the id of the active controller, None while there is none."""
-        try:
-            return describe_quorum(self.connection).leader_id
-        except UnreachableError:
-            return None
+        return active_controller(self.connection)
+
+
+def active_controller(connection: KafkaConnection) -> int | None:
+    """Return the id of the active controller, None while there is none."""
+    try:
+        return describe_quorum(connection).leader_id
+    except UnreachableError:
+        return None
 
 
 def make_topic(

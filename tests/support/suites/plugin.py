@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _TESTS_OF_A_CLUSTER = 40
 """After so many tests of a version, the next file has a cluster of its own, so that workers share
 them."""
+_CLUSTERS = ("kraft", "live", "errand_sandbox")
+"""Fixtures that start a cluster for a session."""
 _LONG_TESTS_OF_A_CLUSTER = 4
 """The same of tests with the mark `executor`, which take a minute and more: within a file, too."""
 _LONG = (
@@ -73,7 +75,7 @@ def _share_out(items: list[pytest.Item]) -> None:
     for item in items:
         parameters = getattr(item, "callspec", None)
         of_cluster = {} if parameters is None else parameters.params
-        mode = next((each for each in ("kraft", "live") if each in of_cluster), None)
+        mode = next((each for each in _CLUSTERS if each in of_cluster), None)
         if mode is not None:
             cluster = f"{mode}-{of_cluster[mode]}"
             if item.get_closest_marker("executor"):
