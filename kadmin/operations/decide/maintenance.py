@@ -7,6 +7,7 @@ order of before (restore).
 seen                                                   action
 =====================================================  ==========================================
 demote, stopping the brokers is not safe               Wait: names what forbids it
+restore, another tool reassigns a partition            Wait
 demote or restore                                      as kadmin/operations/decide/orders.py
 restart, a broker newly gone                           NoteGone: on record before anything else
 restart, a broker not yet stopped                      Wait for the person; warns if it is not safe
@@ -157,6 +158,11 @@ class MaintenanceWork(CopyingSpec):
 
     def _reorder(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
         targets = self._existing(stage.targets, observed.state)
+        moving = reassigned_by_others(targets, observed.state)
+        if moving and stage.kind is StageKind.RESTORE:
+            names = name_some(each.partition for each in moving)
+            reason = f"another tool reassigns {names}: waiting until that is done"
+            return Wait(reason, reason)
         # A cancellation leaves some targets of the stage out.
         waves = (*self.waves[: memory.wave], targets)
         action = reorder(waves, _since(observed, memory.wave), memory, now)
@@ -178,7 +184,11 @@ class MaintenanceWork(CopyingSpec):
         self, brokers: frozenset[int], observed: Observed, memory: Memory, now: float
     ) -> Action:
         demoted = self._existing(self.stages[memory.wave - 1].targets, observed.state)
-        partitions = [target.partition for target in demoted]
+        partitions = [
+            target.partition
+            for target in demoted
+            if order_of(target, observed.state) is Progress.DONE
+        ]
         # A leader may have come back, because another broker was away.
         demoting = _since(observed, memory.wave - 1)
         if (again := elect_scope(partitions, demoting, memory, now)) is not None:
@@ -233,8 +243,9 @@ class MaintenanceWork(CopyingSpec):
         to_restore = self._to_restore(end, observed.state)
         behind = self._catch_up(to_restore, observed, memory, now)
         if behind is not None and not stalled_min(memory, now):
-            reason = f"waiting to give {to_restore.names} its leaders back: {behind.reason}"
-            return Wait(reason, behind.warning)
+            why = behind.warning or behind.reason
+            reason = f"waiting to give {to_restore.names} its leaders back: {why}"
+            return Wait(reason, reason)
         return Advance(end)
 
     def _restore_and_finish(

@@ -7,12 +7,12 @@ row that matches counts.
 seen                                                   action
 =====================================================  ==========================================
 every partition in the order, or changed by others     as an election; None at its end
-a partition that another tool reassigns                Wait
 a broker of the replicas not alive                     Wait
 anything else                                          as a reassignment
 =====================================================  ==========================================
 
-A list that is neither the order nor the one before was changed by others and is left as it is.
+A list that is neither the order nor the one before was changed by others, or is being changed, and
+is left as it is.
 """
 
 from __future__ import annotations
@@ -71,10 +71,6 @@ def reorder(
     """
     *earlier, targets = waves
     state = observed.state
-    if moving := reassigned_by_others(targets, state):
-        names = name_some(each.partition for each in moving)
-        reason = f"another tool reassigns {names}: waiting until that is done"
-        return Wait(reason, reason)
     ours = tuple(each for each in targets if order_of(each, state) is not Progress.STALE)
     open_ = [each for each in ours if order_of(each, state) is not Progress.DONE]
     if not open_:

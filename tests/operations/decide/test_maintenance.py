@@ -213,6 +213,8 @@ def test_a_leader_that_came_back_is_taken_again_before_the_stop_is_asked_for() -
     back = {"a-0": (3, (1, 2, 3))}
     listening = replace(at(RESTART, SAFE), listening=frozenset(Channel))
     assert act(states=back, steps=elected, memory=listening) == PublishElection((tp("a-0"),))
+    theirs = act(DEMOTED | {"a-0": (2, 1, 3)}, states=back, steps=elected, memory=listening)
+    assert isinstance(theirs, Wait), "nobody is elected for a list of others"
     tried = (*elected, ElectionStep(3, AT, (tp("a-0"),)), ElectionStep(4, AT, (tp("a-0"),)))
     assert isinstance(act(states=back, steps=tried, memory=listening), Wait)
 
@@ -271,6 +273,13 @@ def test_the_order_of_before_waits_for_another_tool_and_a_cancellation_does_not(
     assert "others changed the replicas of 1 partition" in found.message
 
 
+def test_a_reassignment_of_another_tool_is_left_to_the_gate_before_the_stop() -> None:
+    state = cluster(DEMOTED | {"a-0": (1, 2, 4, 3)}, brokers=EVERY, states=LED)
+    state = moving(state, "a-0", adding=(4,), removing=(3,))
+    assert decide(WORK, Observed(state, SENT, NODES), at(DEMOTE), 0.0) == Advance(RESTART)
+    assert isinstance(decide(WORK, Observed(state, SENT, NODES), at(RESTART), 0.0), AskStop)
+
+
 def test_a_reassignment_of_another_partition_does_not_keep_the_leaders_from_coming_back() -> None:
     state = cluster(BEFORE | {"z-0": (1, 2)}, brokers=EVERY, states={"a-0": (1, (1, 2, 3))})
     observed = Observed(with_node(state, {"z-0": (2, 1)}, version=1), RESTORED, NODES)
@@ -286,7 +295,8 @@ def test_a_partition_that_is_not_led_as_before_is_named_at_the_end() -> None:
 
 def test_a_cancellation_while_the_broker_catches_up_waits_to_give_its_leaders_back() -> None:
     waits = act(states=BEHIND, steps=GONE, memory=at(RESTART), request=CANCEL)
-    assert waits == Wait("waiting to give broker 3 its leaders back: copying")
+    reason = "waiting to give broker 3 its leaders back: copying"
+    assert waits == Wait(reason, reason)
     enough = {"a-0": (1, (1, 2, 3)), "a-1": (1, (1, 2))}
     assert act(states=enough, steps=GONE, memory=at(RESTART), request=CANCEL) == Advance(RESTORE)
     stalled = act(states=BEHIND, steps=GONE, memory=at(RESTART), request=CANCEL, now=STALLED_S)

@@ -106,7 +106,16 @@ class LiveMaintenance:
 
     def wait_for(self, words: str, runner: KadminProcess) -> None:
         """Wait until the status says it, while the runner is at work."""
-        wait_until(lambda: words in self.status() or runner.ended)
+        said: list[str] = []
+
+        def found() -> bool:
+            said[:] = [self.status()]
+            return words in said[0] or runner.ended
+
+        try:
+            wait_until(found)
+        except AssertionError:
+            raise AssertionError(f"not {words}: {said[0]} {runner.told}") from None
         assert not runner.ended, runner.told
 
     def status(self) -> str:
