@@ -72,7 +72,7 @@ def wide(chroot: str) -> Iterator[SimpleController]:
         (65_536, 2),
         pytest.param(524_288, 2, marks=pytest.mark.executor),
         pytest.param(1_000_000, 2, marks=pytest.mark.executor),
-        (1_048_500, 2),
+        pytest.param(1_048_500, 2, marks=pytest.mark.matrix),
         pytest.param(2_000_000, 3, marks=pytest.mark.executor),
     ],
     ids=["F22-64KiB", "F22-512KiB", "F22-1000000", "F22-1048500", "F22-2MB"],

@@ -487,7 +487,7 @@ def test_k12_a_reader_waits_for_a_transaction_until_the_coordinator_aborts_it(
     operations.lock.release(taken)
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 @pytest.mark.on("4.4.0")
 def test_k10_below_min_isr_nothing_is_written_and_reading_goes_on(
     store: Callable[[], OperationStore], kraft: Sandbox, topic: str, connection: KafkaConnection

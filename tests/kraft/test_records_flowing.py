@@ -117,7 +117,7 @@ def test_it_runs_through(cluster: KraftCluster, tmp_path: Path) -> None:
     assert flow.lost() == []
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_it_is_cancelled_in_the_middle_and_rolled_back(
     cluster: KraftCluster, tmp_path: Path
 ) -> None:

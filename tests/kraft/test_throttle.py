@@ -165,7 +165,7 @@ def test_what_is_no_throttle_is_never_written(cluster: KraftCluster) -> None:
         configs.overwrite({entity: {"retention.ms": "1000"}}, Lease(1, 1))
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 @pytest.mark.on("4.4.0")
 def test_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(
     cluster: KraftCluster, tmp_path: Path

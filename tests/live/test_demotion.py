@@ -69,7 +69,8 @@ def demote_and_roll_back(
     assert applied.status == 0, applied.err
 
     def led() -> set[TopicPartition]:
-        return {partition for partition, (_, leader) in now().items() if leader == BROKER}
+        found = now()
+        return {each for each in before if found[each][1] == BROKER}
 
     wait_until(lambda: led() <= stuck)  # brokers show it some time later
     after = now()

@@ -138,7 +138,13 @@ def test_a_killed_maintenance_is_resumed_where_it_was(brokers: Brokers, tmp_path
     assert not throttled(brokers)
 
 
-@pytest.mark.parametrize("down", [False, True], ids=["before the stop", "while it is down"])
+@pytest.mark.parametrize(
+    "down",
+    [
+        pytest.param(False, id="before the stop", marks=pytest.mark.matrix),
+        pytest.param(True, id="while it is down"),
+    ],
+)
 def test_a_cancelled_maintenance_restores_the_order_where_it_can(
     brokers: Brokers, tmp_path: Path, *, down: bool
 ) -> None:

@@ -90,8 +90,8 @@ def test_f19_a_mistyped_chroot_is_refused_and_not_created(cluster: Cluster, tmp_
 @pytest.mark.parametrize(
     ("verb", "instead"),
     [
-        ("cordon", "propose demotion --broker 4"),
-        ("uncordon", "propose demotion --broker 4"),
+        ("cordon", "propose decommission --broker 4"),
+        ("uncordon", "propose decommission --broker 4"),
         ("unregister", "ends with its session"),
     ],
 )

@@ -175,7 +175,9 @@ def skewed(
 
 
 @pytest.mark.parametrize("size_bytes", [None, 1000], ids=["sizes unknown", "sizes equal"])
-@pytest.mark.parametrize(("brokers", "partitions"), [(4, 12), (5, 20)])
+@pytest.mark.parametrize(
+    ("brokers", "partitions"), [(4, 12), pytest.param(5, 20, marks=pytest.mark.matrix)]
+)
 def test_the_highest_level_is_near_the_least_that_any_plan_has(
     brokers: int, partitions: int, size_bytes: int | None
 ) -> None:

@@ -37,6 +37,7 @@ SEED = 2
 wave."""
 
 
+@pytest.mark.matrix
 def test_waves_of_a_large_proposal_come_near_the_bound(
     record_property: Callable[[str, object], None],
 ) -> None:

@@ -37,7 +37,7 @@ def test_only_an_archive_that_is_whole_is_kept(
 
 
 @pytest.mark.live
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_the_second_sandbox_of_a_version_shares_the_classes_of_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

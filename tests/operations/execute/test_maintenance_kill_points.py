@@ -24,10 +24,12 @@ def ground(site: Site) -> MaintenanceGround:
     return MaintenanceGround(site, ERAS["2.8.2"])
 
 
+@pytest.mark.matrix
 def test_a_maintenance_killed_at_any_write_is_resumed(ground: MaintenanceGround) -> None:
     assert [each for point in ground.points() for each in ground.resumed(point)] == []
 
 
+@pytest.mark.matrix
 def test_a_maintenance_killed_at_any_write_is_cancelled_without_a_trace(
     ground: MaintenanceGround,
 ) -> None:
