@@ -11,6 +11,19 @@ SILENT_S = 10.0
 """Seconds without a fetch after which a server does not follow the active controller; servers fetch
 twice a second."""
 
+RUNS_S = 5.0
+"""A process that fetched so recently runs; a broker that was killed is fenced later than this."""
+
+
+def running_brokers(controller: Controller | None) -> frozenset[int]:
+    """Return the brokers whose process fetched the metadata just now, alive or fenced."""
+    observers = () if controller is None else controller.observers
+    return frozenset(
+        each.server_id
+        for each in observers
+        if each.fetched_s_ago is not None and each.fetched_s_ago < RUNS_S
+    )
+
 
 def follows(member: QuorumMember) -> bool:
     """Whether a server fetches the metadata."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.capabilities import MetadataMode
 from kadmin.errors import NotCompletedError, StalePlanError, UsageError
+from kadmin.insight.quorum import running_brokers
 from kadmin.next_step import command
 from kadmin.operations.cordons import forget_cordon
 from kadmin.operations.reading.brokers import held_by
@@ -14,14 +15,11 @@ from kadmin.operations.session import held
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
-    from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
     from kadmin.operations.record.holder import Lease
 
 HOLDER = "unregister"
 """The purpose for which the lock is held, in place of an operation's id."""
-FETCHES_S = 5.0
-"""A process that fetched the metadata so recently runs, though its broker may be fenced."""
 
 
 def require_gone(context: Context, broker_id: int) -> None:
@@ -39,7 +37,7 @@ def require_gone(context: Context, broker_id: int) -> None:
             next_step=command("inspect brokers"),
         )
     state = context.backend.read()
-    if broker_id in state.brokers or _runs(broker_id, state):
+    if broker_id in state.brokers or broker_id in running_brokers(state.controller):
         raise NotCompletedError(
             f"Broker {broker_id} is alive, so it is not unregistered.",
             cause="a live broker that is unregistered serves nothing until it is restarted",
@@ -82,13 +80,3 @@ def unregister_under(context: Context, broker_id: int, lease: Lease) -> None:
     require_gone(context, broker_id)
     forget_cordon(context, broker_id, lease)
     context.backend.unregister(broker_id, lease)
-
-
-def _runs(broker_id: int, state: ClusterState) -> bool:
-    observers = () if state.controller is None else state.controller.observers
-    return any(
-        each.server_id == broker_id
-        and each.fetched_s_ago is not None
-        and each.fetched_s_ago < FETCHES_S
-        for each in observers
-    )

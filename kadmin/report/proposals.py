@@ -25,7 +25,7 @@ from kadmin.report.text import NOTHING, SHOWN_ROWS, about, table
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from kadmin.cluster.model import TopicPartition
@@ -88,10 +88,7 @@ def demotion_answer(proposal: DemotionProposal, path: Path) -> DemotionAnswer:
             )
             for each in proposal.demoted
         ),
-        tuple(
-            ImpossiblePartition(**asdict(each), reason=reason)
-            for each, reason in proposal.impossible
-        ),
+        _impossible_partitions(proposal.impossible),
         proposal.leader_changes,
         tuple(BrokerLeaders(broker, *counts) for broker, counts in proposal.leaders.items()),
     )
@@ -117,10 +114,7 @@ def decommission_answer(proposal: DecommissionProposal, path: Path) -> Decommiss
         str(path),
         proposal.plan.brokers,
         len(proposal.plan.reassignments),
-        tuple(
-            ImpossiblePartition(**asdict(each), reason=reason)
-            for each, reason in proposal.impossible.items()
-        ),
+        _impossible_partitions(proposal.impossible.items()),
         tuple(BrokerReplicas(broker, *counts) for broker, counts in proposal.replicas.items()),
     )
 
@@ -130,6 +124,12 @@ def _impossible(what: str, found: Sequence[tuple[TopicPartition, str]]) -> Itera
         yield f"{what}: {partition}: {reason}"
     if len(found) > SHOWN_ROWS:
         yield f"{what}: {len(found) - SHOWN_ROWS:,} more"
+
+
+def _impossible_partitions(
+    found: Iterable[tuple[TopicPartition, str]],
+) -> tuple[ImpossiblePartition, ...]:
+    return tuple(ImpossiblePartition(**asdict(each), reason=reason) for each, reason in found)
 
 
 def maintenance_text(plan: MaintenancePlan, path: Path) -> str:

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.live.cluster import Cluster
-from support.live.errands import MODES, connected
-
-from kadmin.sandbox import Sandbox, SandboxSpec
+from support.live.errands import MODES, cluster_of, connected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from support.live.errands import Brokers
+
+    from kadmin.sandbox import Sandbox
 
 
 @pytest.fixture(scope="session")
@@ -26,11 +26,8 @@ def errand_sandbox(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Sandbox]:
     """A cluster whose brokers are stopped and started, of each version and mode."""
-    version, mode = request.param
-    folder = tmp_path_factory.mktemp("errands") / "sandbox"
-    found = Sandbox.up(SandboxSpec(folder, version=version, mode=mode, brokers=4))
-    yield found
-    found.down()
+    with cluster_of(request.param, tmp_path_factory) as found:
+        yield found
 
 
 @pytest.fixture

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.live.doctor import examine
-from support.live.errands import MODES, connected
+from support.live.errands import MODES, cluster_of, connected
 from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
 
 from kadmin.cluster.servers import Servers
-from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.worlds.kafka.wire.reassignments import alter_reassignments
 from kadmin.worlds.kafka.wire.records import produce
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from support.live.errands import Brokers
 
     from kadmin.cluster.model import Replicas, TopicPartition
+    from kadmin.sandbox import Sandbox
 
 pytestmark = pytest.mark.live
 
@@ -36,11 +36,8 @@ KIB = 1024
 def sandbox(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Sandbox]:
-    version, mode = request.param
-    folder = tmp_path_factory.mktemp("decommission") / "sandbox"
-    found = Sandbox.up(SandboxSpec(folder, version=version, mode=mode, brokers=LEAVES))
-    yield found
-    found.down()
+    with cluster_of(request.param, tmp_path_factory, LEAVES) as found:
+        yield found
 
 
 @pytest.fixture

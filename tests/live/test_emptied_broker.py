@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.live.doctor import examine
-from support.live.errands import MODES, STOPPED, connected
+from support.live.errands import MODES, STOPPED, cluster_of, connected
 from support.live.waiting import wait_until
 
-from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
@@ -33,12 +32,11 @@ RECORDS = [b"x" * 900_000] * 80
 def brokers(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Brokers]:
-    version, mode = request.param
-    folder = tmp_path_factory.mktemp("emptied") / "sandbox"
-    sandbox = Sandbox.up(SandboxSpec(folder, version=version, mode=mode, brokers=STOPPED))
-    with ExitStack() as stack:
-        stack.callback(sandbox.down)
-        yield stack.enter_context(connected(sandbox))
+    with (
+        cluster_of(request.param, tmp_path_factory, STOPPED) as sandbox,
+        connected(sandbox) as found,
+    ):
+        yield found
 
 
 def test_it_is_found_until_it_has_caught_up(brokers: Brokers) -> None:

@@ -17,7 +17,7 @@ from support.live.waiting import wait_until
 
 from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import NO_LEADER, TopicPartition
-from kadmin.operations.reading.stop import CORDONED
+from kadmin.plan.cordon import CORDON
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,11 +107,11 @@ def test_cordoned_log_directories_are_listed_where_brokers_have_them(brokers: Br
         return
     assert cordoned() == [[], [], [], []]
     entity = ConfigEntity.of_broker(STOPPED)
-    set_configs(brokers.connection, entity, [CORDONED], "*", STOPPED)
+    set_configs(brokers.connection, entity, [CORDON], "*", STOPPED)
     try:
         wait_until(lambda: cordoned() == [[], [], ["*"], []])
     finally:
-        set_configs(brokers.connection, entity, [CORDONED], None, STOPPED)
+        set_configs(brokers.connection, entity, [CORDON], None, STOPPED)
     wait_until(lambda: cordoned() == [[], [], [], []])
 
 

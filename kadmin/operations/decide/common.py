@@ -12,19 +12,20 @@ from kadmin.operations.decide.actions import (
     PICKUP_WARNING_S,
     PUBLISH_ATTEMPTS,
     AskListening,
+    AskStop,
     Wait,
     failed,
     unfinished,
 )
 from kadmin.operations.record.steps import Sending, WaveStep, intents
-from kadmin.wording import name_some
+from kadmin.wording import brokers_in_words, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.next_step import NextStep
-    from kadmin.operations.decide.actions import AskStop, Finish, Memory, Observed, StopSeen
+    from kadmin.operations.decide.actions import Finish, Memory, Observed, StopSeen
     from kadmin.operations.record.steps import Channel, Step, TopicStep
 
 
@@ -199,3 +200,14 @@ def stop_gate(asked: AskStop, memory: Memory, now: float) -> AskStop | StopSeen:
     seen = memory.stop
     same = seen is not None and (seen.brokers, seen.alive) == (asked.brokers, asked.alive)
     return seen if seen is not None and same and now < seen.until else asked
+
+
+def await_stop(asked: AskStop, memory: Memory, now: float, ready: str) -> AskStop | Wait:
+    """Wait for the person to stop brokers, in the words `ready`; warn where the gate forbids it."""
+    seen = stop_gate(asked, memory, now)
+    if isinstance(seen, AskStop):
+        return seen
+    if seen.why_not:
+        reason = f"do not stop {brokers_in_words(asked.brokers)} now: {seen.why_not}"
+        return Wait(reason, reason)
+    return Wait(f"{ready}; kadmin waits until that is seen", for_person=True)

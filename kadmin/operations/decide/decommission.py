@@ -37,7 +37,7 @@ from kadmin.operations.decide.actions import (
     Wait,
     unfinished,
 )
-from kadmin.operations.decide.common import stop_gate
+from kadmin.operations.decide.common import await_stop
 from kadmin.operations.decide.reassignment import (
     REASSIGNMENT,
     ReassignmentWork,
@@ -45,7 +45,7 @@ from kadmin.operations.decide.reassignment import (
 )
 from kadmin.operations.decide.spec import PlanKind
 from kadmin.operations.record.record import OperationKind, OperationState
-from kadmin.operations.record.steps import DrainStep, Errand, cordoned_by
+from kadmin.operations.record.steps import Errand, cordoned_by, drains_of
 from kadmin.operations.record.stop_request import Stop
 from kadmin.plan.model import DecommissionPlan
 from kadmin.wording import brokers_in_words, count, name_some
@@ -82,12 +82,11 @@ class DecommissionWork(ReassignmentWork):
 
     def with_rounds(self, steps: Iterable[Step]) -> DecommissionWork:
         """Return the work with the waves of later rounds, which steps have on record."""
-        rounds = [each for each in steps if isinstance(each, DrainStep)]
-        waves = tuple(wave for each in rounds for wave in each.waves)
+        rounds = drains_of(steps)
         return replace(
             self,
-            waves=(*self.waves, *waves),
-            targets=(*self.targets, *(target for wave in waves for target in wave)),
+            waves=(*self.waves, *(wave for each in rounds for wave in each.waves)),
+            targets=(*self.targets, *(target for each in rounds for target in each.targets)),
             rounds=len(rounds),
         )
 
@@ -156,7 +155,9 @@ class DecommissionWork(ReassignmentWork):
         if seen.why_not:
             return Wait(f"not empty yet: {name_some(seen.why_not, most=3)}")
         if alive := self.brokers & observed.state.brokers.keys():
-            return self._await_stop(alive, observed, memory, now)
+            asked = AskStop(alive, 0, frozenset(observed.state.brokers))
+            ready = f"stop {brokers_in_words(alive)} now, proved empty"
+            return await_stop(asked, memory, now, ready)
         if Errand.UNREGISTER not in memory.errands:
             return RunErrand(Errand.UNREGISTER, self.brokers)
         return Finish(OperationState.COMPLETED, f"{self._in_words()} drained and gone")
@@ -172,20 +173,6 @@ class DecommissionWork(ReassignmentWork):
                 + " with a new proposal, after "
                 + command("cancel"),
             )
-        )
-
-    def _await_stop(
-        self, alive: frozenset[int], observed: Observed, memory: Memory, now: float
-    ) -> Action:
-        named = brokers_in_words(alive)
-        seen = stop_gate(AskStop(alive, 0, frozenset(observed.state.brokers)), memory, now)
-        if isinstance(seen, AskStop):
-            return seen
-        if seen.why_not:
-            reason = f"do not stop {named} now: {seen.why_not}"
-            return Wait(reason, reason)
-        return Wait(
-            f"stop {named} now, proved empty; kadmin waits until that is seen", for_person=True
         )
 
 

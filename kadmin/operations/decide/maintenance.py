@@ -37,7 +37,7 @@ from kadmin.operations.decide.actions import (
     Wait,
 )
 from kadmin.operations.decide.catch_up import CatchUpWork
-from kadmin.operations.decide.common import stop_gate
+from kadmin.operations.decide.common import await_stop, stop_gate
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.election import elect_scope
 from kadmin.operations.decide.failures import dead_targets
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-    from kadmin.operations.decide.actions import Action, Memory, Observed, StopSeen
+    from kadmin.operations.decide.actions import Action, Memory, Observed
     from kadmin.operations.decide.spec import PlanHistory, Tally
     from kadmin.operations.record.record import OperationRecord
     from kadmin.plan.model import PartitionTarget
@@ -98,7 +98,7 @@ class MaintenanceWork(CopyingSpec):
         if stage.kind is StageKind.RESTART:
             return self._restart(stage, observed, memory, now)
         if stage.kind is StageKind.DEMOTE and not _began(observed, memory.wave):
-            seen = self._gate(stage.brokers, observed, memory, now)
+            seen = stop_gate(self._question(stage.brokers, observed), memory, now)
             if isinstance(seen, AskStop):
                 return seen
             if seen.why_not:
@@ -149,12 +149,9 @@ class MaintenanceWork(CopyingSpec):
         number = min(memory.wave + 1, len(self.stages))
         return f"stage {number} of {len(self.stages)}: {stage.kind} {stage.names}"
 
-    def _gate(
-        self, brokers: frozenset[int], observed: Observed, memory: Memory, now: float
-    ) -> AskStop | StopSeen:
-        return stop_gate(
-            AskStop(brokers, self.margin, frozenset(observed.state.brokers)), memory, now
-        )
+    def _question(self, brokers: frozenset[int], observed: Observed) -> AskStop:
+        """Return the question whether brokers may be stopped, asked while these are alive."""
+        return AskStop(brokers, self.margin, frozenset(observed.state.brokers))
 
     def _reorder(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
         targets = self._existing(stage.targets, observed.state)
@@ -193,18 +190,14 @@ class MaintenanceWork(CopyingSpec):
         demoting = _since(observed, memory.wave - 1)
         if (again := elect_scope(partitions, demoting, memory, now)) is not None:
             return again
-        seen, named = self._gate(brokers, observed, memory, now), brokers_in_words(brokers)
-        if isinstance(seen, AskStop):
-            return seen
-        if seen.why_not:
-            reason = f"do not stop {named} now: {seen.why_not}"
-            return Wait(reason, reason)
-        return Wait(f"stop {named} now; kadmin waits until that is seen", for_person=True)
+        ready = f"stop {brokers_in_words(brokers)} now"
+        return await_stop(self._question(brokers, observed), memory, now, ready)
 
     def _await_start(
         self, brokers: frozenset[int], observed: Observed, memory: Memory, now: float
     ) -> Action:
-        seen, named = self._gate(brokers, observed, memory, now), brokers_in_words(brokers)
+        named = brokers_in_words(brokers)
+        seen = stop_gate(self._question(brokers, observed), memory, now)
         if isinstance(seen, AskStop):
             return seen
         if not seen.refusing:

@@ -72,10 +72,10 @@ class Runner:
         self._context = session.context
         self._record = record
         self._memory = Memory()
-        self._steps: tuple[Step, ...] = ()
+        self._steps = session.steps()
         self._answered: StopRequest | None = None
         self._noted = ""
-        self._equip(session.steps())
+        self._equip(self._steps)
 
     def _equip(self, steps: tuple[Step, ...]) -> None:
         """Make all that depends on the work, which a further round of a decommission extends."""
@@ -118,7 +118,6 @@ class Runner:
             if self._session.request() is None:
                 self._session.write(self._throttling.set_up)
             self._context.backend.check()
-            self._steps = self._session.steps()
             self._memory = recall(self._steps, seen)
             finish, observed = follow(loop, self._context)
             return self._finish(finish, observed)

@@ -20,9 +20,9 @@ from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import (
-    DrainStep,
     current_hours,
     current_throttle,
+    drains_of,
     published_by,
 )
 from kadmin.plan.pairs import paused
@@ -182,7 +182,7 @@ class StatusReader:
         listing = self._with_request(listing)
         operation_id = listing.operation_id
         steps = self._context.operations.steps(operation_id)
-        key = operation_id, sum(isinstance(each, DrainStep) for each in steps)
+        key = operation_id, len(drains_of(steps))
         if key not in self._known:
             record = self._context.operations.record(operation_id)
             work = spec_of(record, steps)

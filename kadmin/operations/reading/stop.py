@@ -14,6 +14,7 @@ from kadmin.insight.tables.inspection import Inspection
 from kadmin.operations.decide.actions import STOP_POLL_S, StopSeen
 from kadmin.operations.reading.brokers import held_by
 from kadmin.operations.reading.snapshot import read_state
+from kadmin.plan.cordon import CORDON
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.progress import in_flight
 from kadmin.waiting import next_at
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.actions import AskStop
     from kadmin.operations.port import LiveBrokers
     from kadmin.operations.reading.brokers import HeldBytes
-
-CORDONED = "cordoned.log.dirs"
-"""The log directories of a broker that take no new replicas, `*` for all (KIP-1066, Kafka 4.3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +71,9 @@ def read_stops(context: Context, min_insync: int | None = None) -> StopReading:
         tuple(_doubts(state, held)),
     )
     cordoned = {
-        broker: tuple(each for each in found[CORDONED].split(",") if each)
+        broker: tuple(each for each in found[CORDON].split(",") if each)
         for broker, found in settings.given.items()
-        if CORDONED in found
+        if CORDON in found
     }
     unasked = tuple(
         f"settings of broker {broker} are not known: {why(error)}"
@@ -105,7 +103,7 @@ def list_brokers(reading: StopReading, *, with_details: bool) -> Inspection:
 
 def _settings(state: ClusterState, brokers: LiveBrokers) -> FromBrokers[Mapping[str, str]]:
     try:
-        return brokers.settings(state.brokers, (MIN_INSYNC_REPLICAS, CORDONED))
+        return brokers.settings(state.brokers, (MIN_INSYNC_REPLICAS, CORDON))
     except KadminError as error:
         return FromBrokers({}, dict.fromkeys(state.brokers, error))
 

@@ -226,6 +226,11 @@ class DrainStep(StepOnRecord):
     kind = StepKind.DRAIN
     waves: tuple[tuple[PartitionTarget, ...], ...]
 
+    @property
+    def targets(self) -> tuple[PartitionTarget, ...]:
+        """The targets of its waves, in order."""
+        return tuple(target for wave in self.waves for target in wave)
+
 
 @dataclass(frozen=True, slots=True)
 class ErrandStep(StepOnRecord):
@@ -279,6 +284,11 @@ def waves_of(steps: Iterable[Step]) -> list[int]:
 def stages_of(steps: Iterable[Step]) -> list[int]:
     """Return the indices of the waves, and of a maintenance's stages, that steps belong to."""
     return [step.wave for step in steps if isinstance(step, WaveStep | GoneStep)]
+
+
+def drains_of(steps: Iterable[Step]) -> tuple[DrainStep, ...]:
+    """Return the further rounds of a decommission, in order."""
+    return tuple(step for step in steps if isinstance(step, DrainStep))
 
 
 def cordoned_by(steps: Iterable[Step]) -> frozenset[int]:

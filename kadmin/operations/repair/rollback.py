@@ -9,7 +9,7 @@ from kadmin.errors import InvalidInputError, KadminError
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.record.record import ROLLS_BACK, OperationKind
-from kadmin.operations.record.steps import DrainStep, current_throttle
+from kadmin.operations.record.steps import current_throttle, drains_of
 from kadmin.plan.model import (
     UNTHROTTLED,
     Elect,
@@ -101,8 +101,7 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
 
 def _origin(record: OperationRecord, steps: Sequence[Step]) -> Assignment:
     """Return the replicas of before, also of partitions that further rounds moved."""
-    rounds = (each for each in steps if isinstance(each, DrainStep))
-    later = [target for each in rounds for wave in each.waves for target in wave]
+    later = [target for each in drains_of(steps) for target in each.targets]
     return {target.partition: target.current or () for target in reversed(later)} | dict(
         record.origin
     )

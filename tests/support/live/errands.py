@@ -22,6 +22,7 @@ from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
+from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.sandbox.seed import create_topics
 from kadmin.schema import validate_value
 from kadmin.worlds.kafka.reader import read_cluster
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from support.cli.in_process import Answer
 
     from kadmin.cluster.model import ClusterState, Replicas
-    from kadmin.sandbox import Sandbox
 
     Proxy = BrokerProxy | FaultProxy
 
@@ -148,6 +148,20 @@ class Brokers:
             set(found.isr) == set(state.replicas(partition) or ())
             for partition, found in state.states.items()
         )
+
+
+@contextmanager
+def cluster_of(
+    mode: tuple[str, str], folders: pytest.TempPathFactory, brokers: int = 4
+) -> Iterator[Sandbox]:
+    """Run a cluster of one of MODES; brokers 1 to 4 are on racks r1, r2, r3, r1."""
+    version, world = mode
+    folder = folders.mktemp("errands") / "sandbox"
+    found = Sandbox.up(SandboxSpec(folder, version=version, mode=world, brokers=brokers))
+    try:
+        yield found
+    finally:
+        found.down()
 
 
 @contextmanager

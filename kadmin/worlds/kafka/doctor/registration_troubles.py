@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
 from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.insight.quorum import running_brokers
 from kadmin.next_step import command
 from kadmin.plan.cordon import ALL_DIRS, CORDON
-from kadmin.worlds.kafka.doctor.server_troubles import running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,8 @@ def unused_registrations(evidence: KafkaEvidence) -> frozenset[int]:
         if evidence.state.controller is not None
         and evidence.has_no_replica(broker)
         and all(
-            broker in (look.state.fenced_brokers or ()) and broker not in running(look.state)
+            broker in (look.state.fenced_brokers or ())
+            and broker not in running_brokers(look.state.controller)
             for look in evidence.looks
         )
     )

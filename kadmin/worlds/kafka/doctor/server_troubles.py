@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import return_or_decommission
-from kadmin.insight.quorum import has_majority, not_following
+from kadmin.insight.quorum import has_majority, not_following, running_brokers
 from kadmin.next_step import command
 from kadmin.wording import name_some
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from kadmin.next_step import NextStep
     from kadmin.worlds.kafka.doctor.evidence import ClusterLook
 
-RUNS_S = 5.0
-"""A process that fetched so recently runs; a broker that was killed is fenced later than this."""
 _START_CONTROLLERS = "start the controllers that are down; then " + command("inspect controller")
 
 
@@ -83,16 +81,6 @@ def _lag(voter: QuorumMember) -> str:
     return f"controller {voter.server_id} last fetched {voter.fetched_s_ago:.0f} s ago{caught_up}"
 
 
-def running(state: ClusterState) -> frozenset[int]:
-    """Return the servers, other than controllers, whose process fetched the metadata just now."""
-    observers = () if state.controller is None else state.controller.observers
-    return frozenset(
-        each.server_id
-        for each in observers
-        if each.fetched_s_ago is not None and each.fetched_s_ago < RUNS_S
-    )
-
-
 def _brokers(state: ClusterState, elsewhere: Collection[int]) -> Iterator[Finding]:
     held = Counter(
         broker
@@ -102,7 +90,7 @@ def _brokers(state: ClusterState, elsewhere: Collection[int]) -> Iterator[Findin
     )
     fenced = sorted((state.fenced_brokers or {}).keys() - elsewhere)
     registered = {*state.brokers, *(state.fenced_brokers or ())}
-    live = running(state)
+    live = running_brokers(state.controller)
     unregistered = sorted(live - registered)
     missing = sorted(held.keys() - registered - set(unregistered) - set(elsewhere))
     if fenced:
