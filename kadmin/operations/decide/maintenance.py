@@ -42,7 +42,14 @@ from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.election import elect_scope
 from kadmin.operations.decide.failures import dead_targets
 from kadmin.operations.decide.maintenance_stages import Stage, StageKind, replicas_of, stages_of
-from kadmin.operations.decide.orders import order_of, reassigned_by_others, remains_of, reorder
+from kadmin.operations.decide.orders import (
+    from_any_order,
+    order_of,
+    reassigned_by_others,
+    remains_of,
+    reorder,
+    reordered,
+)
 from kadmin.operations.decide.spec import PlanKind, Verdict
 from kadmin.operations.decide.wave import stalled_min
 from kadmin.operations.record.record import OperationKind, OperationState
@@ -154,15 +161,20 @@ class MaintenanceWork(CopyingSpec):
         return AskStop(brokers, self.margin, frozenset(observed.state.brokers))
 
     def _reorder(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
-        targets = self._existing(stage.targets, observed.state)
-        moving = reassigned_by_others(targets, observed.state)
-        if moving and stage.kind is StageKind.RESTORE:
-            names = name_some(each.partition for each in moving)
-            reason = f"another tool reassigns {names}: waiting until that is done"
-            return Wait(reason, reason)
+        state, targets = observed.state, self._existing(stage.targets, observed.state)
+        observed = _since(observed, memory.wave)
+        if stage.kind is StageKind.RESTORE:
+            if moving := reassigned_by_others(targets, state):
+                names = name_some(each.partition for each in moving)
+                reason = f"another tool reassigns {names}: waiting until that is done"
+                return Wait(reason, reason)
+            targets = from_any_order(targets, state)
         # A cancellation leaves some targets of the stage out.
-        waves = (*self.waves[: memory.wave], targets)
-        action = reorder(waves, _since(observed, memory.wave), memory, now)
+        action = reorder((*self.waves[: memory.wave], targets), observed, memory, now)
+        failed = isinstance(action, Finish) and action.state is OperationState.FAILED
+        if stage.kind is StageKind.DEMOTE and failed:
+            # The gate decides whether a broker that leads may be stopped.
+            action = elect_scope(reordered(targets, state), observed, memory, now)
         return action or Advance(memory.wave + 1)
 
     def _restart(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
@@ -180,15 +192,10 @@ class MaintenanceWork(CopyingSpec):
     def _await_stop(
         self, brokers: frozenset[int], observed: Observed, memory: Memory, now: float
     ) -> Action:
-        demoted = self._existing(self.stages[memory.wave - 1].targets, observed.state)
-        partitions = [
-            target.partition
-            for target in demoted
-            if order_of(target, observed.state) is Progress.DONE
-        ]
+        targets = self._existing(self.stages[memory.wave - 1].targets, observed.state)
         # A leader may have come back, because another broker was away.
-        demoting = _since(observed, memory.wave - 1)
-        if (again := elect_scope(partitions, demoting, memory, now)) is not None:
+        demoting, led = _since(observed, memory.wave - 1), reordered(targets, observed.state)
+        if (again := elect_scope(led, demoting, memory, now)) is not None:
             return again
         ready = f"stop {brokers_in_words(brokers)} now"
         return await_stop(self._question(brokers, observed), memory, now, ready)

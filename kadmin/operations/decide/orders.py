@@ -32,7 +32,7 @@ from kadmin.wording import brokers_in_words, count, name_some
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.decide.actions import Action, Memory, Observed
     from kadmin.plan.model import PartitionTarget
 
@@ -47,6 +47,30 @@ def order_of(target: PartitionTarget, state: ClusterState) -> Progress:
     if now == target.replicas:
         return Progress.DONE
     return Progress.WAITING if now == target.current else Progress.STALE
+
+
+def from_any_order(
+    targets: Sequence[PartitionTarget], state: ClusterState
+) -> tuple[PartitionTarget, ...]:
+    """Return targets that take the same replicas in any order for those before.
+
+    A reassignment that another tool took back leaves another order.
+    """
+    return tuple(
+        replace(each, current=now)
+        if (now := state.replicas(each.partition)) is not None
+        and now != each.replicas
+        and set(now) == set(each.replicas)
+        else each
+        for each in targets
+    )
+
+
+def reordered(
+    targets: Sequence[PartitionTarget], state: ClusterState
+) -> tuple[TopicPartition, ...]:
+    """Return the partitions of targets that have the order."""
+    return tuple(each.partition for each in targets if order_of(each, state) is Progress.DONE)
 
 
 def reassigned_by_others(

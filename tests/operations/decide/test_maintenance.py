@@ -121,8 +121,8 @@ def test_the_demotion_is_done_where_the_order_is_there_and_another_broker_leads(
 
 def test_it_waits_for_the_stop_and_says_at_once_where_that_is_not_safe_any_more() -> None:
     assert act(memory=at(RESTART)) == AskStop(frozenset({3}), 1, frozenset(EVERY))
-    waits = act(memory=at(RESTART, SAFE))
-    assert waits == Wait("stop broker 3 now; kadmin waits until that is seen", for_person=True)
+    words = "stop broker 3 now; kadmin waits until that is seen"
+    assert act(memory=at(RESTART, SAFE)) == Wait(words, for_person=True)
     reason = "do not stop broker 3 now: 1 under-min-isr"
     assert act(memory=at(RESTART, UNSAFE)) == Wait(reason, reason)
 
@@ -244,12 +244,9 @@ RESTORED: tuple[Step, ...] = (*GONE, WaveStep(3, AT, RESTORE))
 LED_BY_3 = {"a-0": (3, (1, 2, 3))}
 
 
-@pytest.mark.parametrize("changed", [(1, 2, 4), (2, 1, 3)], ids=["moved", "in another order"])
 @pytest.mark.parametrize("steps", [GONE, RESTORED], ids=["before", "after its publish"])
-def test_a_list_that_others_changed_is_left_and_named(
-    changed: tuple[int, ...], steps: tuple[Step, ...]
-) -> None:
-    found = DEMOTED | {"a-0": changed}
+def test_a_list_that_others_changed_is_left_and_named(steps: tuple[Step, ...]) -> None:
+    found = DEMOTED | {"a-0": (1, 2, 4)}
     assert act(found, steps=steps, memory=at(RESTORE)) == Advance(3)
     done = act(found, steps=steps, memory=at(3))
     assert done == Finish(
@@ -262,6 +259,13 @@ def test_a_list_that_others_changed_is_left_and_named(
     assert "others changed the replicas of 1 partition" in cancelled.message
 
 
+def test_the_order_of_before_is_restored_from_any_other() -> None:
+    listening = replace(at(RESTORE), listening=frozenset(Channel))
+    theirs = (2, 1, 3)
+    found = act(DEMOTED | {"a-0": theirs}, steps=GONE, memory=listening)
+    assert found == PublishWave(RESTORE, (PartitionTarget(tp("a-0"), (3, 1, 2), theirs),))
+
+
 def test_the_order_of_before_waits_for_another_tool_and_a_cancellation_does_not() -> None:
     state = cluster(DEMOTED | {"a-0": (1, 2, 3, 4)}, brokers=EVERY, states=LED)
     state = moving(state, "a-0", adding=(4,), removing=(3,))
@@ -271,6 +275,14 @@ def test_the_order_of_before_waits_for_another_tool_and_a_cancellation_does_not(
     found = decide(WORK, replace(observed, request=CANCEL), at(RESTORE), 0.0)
     assert isinstance(found, Finish)
     assert "others changed the replicas of 1 partition" in found.message
+
+
+@pytest.mark.parametrize("theirs", [(2, 1, 3), (3, 1, 2)], ids=["another order", "the one before"])
+def test_an_order_that_others_changed_again_before_the_stop_is_left_to_the_gate(
+    theirs: tuple[int, ...],
+) -> None:
+    listening = replace(at(DEMOTE), listening=frozenset(Channel))
+    assert act(DEMOTED | {"a-0": theirs}, memory=listening) == Advance(RESTART)
 
 
 def test_a_reassignment_of_another_tool_is_left_to_the_gate_before_the_stop() -> None:

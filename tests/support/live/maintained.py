@@ -91,7 +91,9 @@ class LiveMaintenance:
 
     def free(self) -> None:
         """Let the replicas catch up."""
-        freed = self.brokers.kadmin("throttle", "set", "--rate", "200MB/s", "--yes")
+        freed = self.brokers.kadmin(
+            "throttle", "set", "--rate", "200MB/s", "--yes", "--lock-timeout", "60"
+        )
         assert freed.status == 0, freed.err
 
     def finish(self, stage: str, runner: KadminProcess) -> Answer:
