@@ -53,6 +53,10 @@ SPECS = {
         "Brokers to be stopped and started, one round after the other.", "The maintenance."
     ),
     "BrokerDecommission": Kind("Brokers that leave the cluster for good.", "The decommission."),
+    "UncleanLeaderElection": Kind(
+        "The last resort: partitions without a leader, and the replica that is to lead each.",
+        "The election; what the new leaders lack is lost.",
+    ),
     "RebalanceRequest": Kind(
         "What the planner is asked for.", "The request; what is left out is not asked for."
     ),

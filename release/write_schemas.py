@@ -38,6 +38,7 @@ from kadmin.answers import (
     fleet,
     operations,
     proposals,
+    recovery,
     snapshots,
     tables,
     throttles,
@@ -136,6 +137,7 @@ ANSWERS = {
     "propose-maintenance": Published(
         "Answer of kadmin propose maintenance", proposals.MaintenanceAnswer
     ),
+    "propose-recovery": Published("Answer of kadmin propose recovery", recovery.RecoveryAnswer),
     "propose-election": Published("Answer of kadmin propose election", proposals.ElectionAnswer),
     "sample": Published("Answer of kadmin sample", snapshots.SamplesAnswer),
     "snapshot": Published("Answer of kadmin snapshot", snapshots.SnapshotAnswer),

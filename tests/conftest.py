@@ -5,7 +5,6 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
 from kazoo.client import KazooClient
 from support.suites.versions import KRAFT_VERSIONS, VERSIONS
 from support.zookeeper.fault_proxy import FaultProxy
@@ -25,11 +24,6 @@ pytest_plugins = ["support.suites.plugin"]
 # than they save.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
-# Examples are judged by what they show, not by how busy the machine is, and are the same in every
-# run.
-settings.register_profile("kadmin", deadline=None, derandomize=True, max_examples=50)
-settings.register_profile("mutation", parent=settings.get_profile("kadmin"), max_examples=15)
-settings.load_profile("kadmin")
 
 _chroots = itertools.count()
 

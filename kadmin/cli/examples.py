@@ -112,6 +112,10 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
         f"--broker 3 --throttle 50MB/s {_ZK} \\\n    --out decommission.yaml",
         "--broker 3 --drain plans/drain-broker.yaml \\\n    --inventory inventory --out leave.yaml",
     ),
+    "propose recovery": (
+        f"{_B} --out recovery.yaml",
+        f"{_B} --samples samples \\\n    --html recovery.html --out recovery.yaml",
+    ),
     "load build": ("--samples samples --out load", "--samples samples --out load --per-week"),
     "sandbox up": ("--version 3.9.2 --brokers 4 --chroot /kafka", "--kraft"),
     "sandbox seed": ("",),

@@ -206,23 +206,27 @@ def _require_terminal() -> None:
 def _confirm(
     context: Context, plan: Plan, preview: Preview, address: ClusterAddress, *, yes: bool
 ) -> None:
-    from kadmin.plan.model import DeletionPlan
-    from kadmin.report.operations.questions import apply_question, cluster_at, deletion_question
+    from kadmin.report.operations.questions import (
+        apply_question,
+        cluster_at,
+        question_to_type,
+        words_to_type,
+    )
 
+    wanted = words_to_type(plan, preview.examination)
     where = cluster_at(preview.state.cluster_id, str(address))
     protected = name_to_type(address) is not None
-    if not isinstance(plan, DeletionPlan) or yes or protected:
+    if wanted is None or yes or protected:
         ask_first(
             context, lambda: apply_question(plan, preview.examination, where), address, yes=yes
         )
-    if not isinstance(plan, DeletionPlan) or yes:
+    if wanted is None or yes:
         return
     _require_terminal()
-    wanted = ",".join(plan.topics)
     with _own_line():
         question = _with_creation(
-            context, lambda: deletion_question(plan, preview.examination, where, wanted)
+            context, lambda: question_to_type(plan, preview.examination, where, wanted)
         )
         typed = typer.prompt(screen_of(sys.stderr).wrapped(question()), err=True)
     if typed != wanted:
-        raise UsageError("Not confirmed; nothing was deleted.")
+        raise UsageError("Not confirmed; nothing was changed.")

@@ -77,11 +77,14 @@ def read_plan(path: Path, approved: str | None = None) -> Plan:
         MaintenancePlan,
         ReassignmentPlan,
         RebalanceRequest,
+        RecoveryPlan,
         RecreationPlan,
     )
 
     document = _read_document_in(path, approved)
-    if isinstance(document, ReassignmentPlan | ElectionPlan | DeletionPlan | MaintenancePlan):
+    if isinstance(
+        document, ReassignmentPlan | ElectionPlan | DeletionPlan | MaintenancePlan | RecoveryPlan
+    ):
         return document
     others = {
         RebalanceRequest: (

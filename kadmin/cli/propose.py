@@ -23,6 +23,7 @@ from kadmin.cli.demotion import demotion
 from kadmin.cli.inputs import make_folder, read_request, write_plan, write_text
 from kadmin.cli.maintenance import maintenance
 from kadmin.cli.output import answer
+from kadmin.cli.recovery import recovery
 from kadmin.cli.terminal import screen_of
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
@@ -194,6 +195,7 @@ def election(
 propose_app.command()(demotion)
 propose_app.command()(maintenance)
 propose_app.command()(decommission)
+propose_app.command()(recovery)
 
 
 def _request(path: Path, held_out: HeldOut | None) -> RebalanceRequest:

@@ -44,6 +44,7 @@ KINDS = {
     "TopicRecipe": "topic-recipe",
     "BrokerMaintenance": "broker-maintenance",
     "BrokerDecommission": "broker-decommission",
+    "UncleanLeaderElection": "unclean-leader-election",
     "RebalanceRequest": "rebalance-request",
     "Policy": "policy",
     "ClusterInventory": "cluster-inventory",

@@ -15,6 +15,7 @@ from kadmin.plan.model import (
     Policy,
     ReassignmentPlan,
     RebalanceRequest,
+    RecoveryPlan,
     RecreationPlan,
 )
 from kadmin.schema.documents import ImpossibleAmountsError, read, write
@@ -31,6 +32,7 @@ SHAPES: dict[str, Callable[..., Document]] = {
     "TopicRecipe": RecreationPlan,
     "BrokerMaintenance": MaintenancePlan,
     "BrokerDecommission": DecommissionPlan,
+    "UncleanLeaderElection": RecoveryPlan,
     "RebalanceRequest": RebalanceRequest,
     "Policy": Policy,
 }

@@ -1,23 +1,29 @@
-"""Writes samples as Parquet files into a folder, one file each, whole or not at all."""
+"""Samples as Parquet files of a folder: written one file each, whole or not at all."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Any
 
-from kadmin.errors import NotCompletedError, StalePlanError
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import InvalidInputError, NotCompletedError, StalePlanError
 from kadmin.inventory.parquet_tables import arrow_types, pyarrow_modules
 from kadmin.inventory.samples import (
     ROW_ORDER,
     SAMPLE_COLUMNS,
+    TIME,
+    Metric,
     SampleExistsError,
     file_name,
     is_sample_file,
     sample_columns,
 )
+from kadmin.next_step import command
 from kadmin.whole_files import created
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+    from datetime import datetime
     from pathlib import Path
 
     from kadmin.inventory.samples import LoadSample
@@ -55,6 +61,41 @@ def write_sample(folder: Path, sample: LoadSample) -> Path:
             f"Cannot write {path}.", cause=error.strerror or str(error)
         ) from error
     return path
+
+
+def last_end_offsets(
+    folder: Path, cluster_id: str | None, partitions: Collection[TopicPartition]
+) -> dict[TopicPartition, tuple[int, datetime]]:
+    """Return the end offset of partitions in their last sample of a folder, and its time in UTC.
+
+    Partitions without a sample are left out. Raises InvalidInputError for a folder without samples
+    and for a file that is none, StalePlanError for samples of another cluster.
+    """
+    arrow, parquet = pyarrow_modules()
+    files = sorted(each for each in folder.glob("*.parquet") if is_sample_file(each.name))
+    if not files:
+        raise InvalidInputError(
+            f"{folder} has no samples.", next_step=command("sample", "--out", folder)
+        )
+    _require_same_cluster(parquet, folder, cluster_id)
+    wanted = set(partitions)
+    found: dict[TopicPartition, tuple[int, datetime]] = {}
+    while files and wanted:
+        path = files.pop()
+        filters = [
+            ("metric", "=", Metric.LOG_END_OFFSET.value),
+            ("topic", "in", sorted({each.topic for each in wanted})),
+        ]
+        try:
+            rows = parquet.read_table(path, filters=filters).to_pylist()
+        except (arrow.ArrowInvalid, OSError) as error:
+            raise InvalidInputError(f"{path} is not a sample.", cause=str(error)) from error
+        for row in rows:
+            partition = TopicPartition(row["topic"], row["partition"])
+            if partition in wanted:
+                found[partition] = int(row["value"]), row[TIME]
+                wanted.discard(partition)
+    return found
 
 
 def _write(arrow: Any, parquet: Any, file: Any, sample: LoadSample) -> None:  # noqa: ANN401 - pyarrow ships no type information

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.groups import Groups
     from kadmin.cluster.log_dirs import LogDirs
     from kadmin.cluster.model import ClusterState, Listening, TopicPartition
-    from kadmin.cluster.offsets import LogEnd, LogOffsets
+    from kadmin.cluster.offsets import GroupOffsets, LogEnd, LogOffsets
     from kadmin.cluster.servers import Servers
     from kadmin.errors import KadminError, NotAuthorizedError
     from kadmin.operations.decide.actions import Publish, TakeBack
@@ -253,6 +253,14 @@ class LiveBrokers(Protocol):
         """Return the groups that brokers coordinate, with their offsets and members."""
         ...
 
+    def group_offsets(self, brokers: Iterable[int]) -> FromBrokers[GroupOffsets]:
+        """Return the offsets that the groups which brokers coordinate have committed."""
+        ...
+
+    def serve_elections(self) -> bool:
+        """Whether brokers serve elections of leaders that are not in sync (2.4 and later)."""
+        ...
+
     def internal_topics(self, topics: Iterable[str]) -> Mapping[str, bool | None]:
         """Return whether topics are flagged as internal; None where they may not be described."""
         ...
@@ -264,7 +272,10 @@ class LiveBrokers(Protocol):
     def log_offsets(
         self, led: Mapping[int, Iterable[TopicPartition]], at: LogEnd, timeout_s: float
     ) -> FromBrokers[LogOffsets]:
-        """Return the offsets at one end of partitions' logs, from their leaders."""
+        """Return the offsets at one end of partitions' logs, from their leaders.
+
+        Any living replica tells LogEnd.WRITTEN of its own log, also without a leader.
+        """
         ...
 
     def epoch_ends(

@@ -88,7 +88,9 @@ SIZE_UNKNOWN: Final = _code(
 )
 TOO_BIG_FOR_A_WAVE: Final = _code("KA026", "One reassignment alone breaks a limit of the waves.")
 TOO_MANY_TOPICS: Final = _code("KA027", "A deletion names more topics than allow.more_than.")
-INTERNAL_TOPIC: Final = _code("KA028", "A deletion names an internal topic without the waiver.")
+INTERNAL_TOPIC: Final = _code(
+    "KA028", "A deletion, or an unclean election, names an internal topic without the waiver."
+)
 CONTRADICTION: Final = _code("KA029", "Two fields of one document contradict each other.")
 
 # Several documents together.
@@ -263,3 +265,22 @@ LANDED: Final = _code(
     "A partition on a broker that leaves is not in the plan; a further round moves it.",
     None,
 )
+
+# A plan alone, or with a policy.
+LOSES_RECORDS: Final = _code(
+    "KA082", "An unclean election gives a partition a leader that lacks records."
+)
+
+# An unclean election against a live cluster.
+CLEAN_WAY: Final = _code("KA083", "A replica is alive that leads without a loss.", StalePlanError)
+CANNOT_LEAD: Final = _code(
+    "KA084", "A broker that is to lead a partition has no living copy of it.", StalePlanError
+)
+NOT_LOST: Final = _code(
+    "KA085",
+    "A partition would come back empty although a copy is alive, or without spec.empty.",
+    StalePlanError,
+)
+
+# An unclean election with a policy.
+NEVER_UNCLEAN: Final = _code("KA086", "The policy forbids unclean elections of a topic.")

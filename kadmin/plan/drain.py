@@ -102,7 +102,7 @@ def drain(state: ClusterState, brokers: Collection[int]) -> Drain:
     for broker in sorted(leaving):
         of_broker = {each: replicas for each, replicas in lists.items() if broker in replicas}
         candidates = {
-            each: _takers(replicas, broker, state, leaving) for each, replicas in of_broker.items()
+            each: takers(replicas, broker, state, leaving) for each, replicas in of_broker.items()
         }
         chosen = choose_evenly({each: able for each, able in candidates.items() if able}, counts)
         counts += Counter(chosen.values())
@@ -117,7 +117,7 @@ def drain(state: ClusterState, brokers: Collection[int]) -> Drain:
     return Drain(leaving, targets, impossible)
 
 
-def _takers(
+def takers(
     replicas: Replicas, broker: int, state: ClusterState, leaving: Collection[int]
 ) -> Replicas:
     """Return the brokers that may take a replica: in racks that no other replica is in, if any."""

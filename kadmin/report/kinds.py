@@ -67,6 +67,7 @@ KINDS = (
     KindWords(OperationKind.CATCH_UP, "replica", "to catch up"),
     KindWords(OperationKind.MAINTENANCE, "stage", "of a maintenance"),
     KindWords(OperationKind.DECOMMISSION, "partition", "to move from brokers that leave"),
+    KindWords(OperationKind.RECOVERY, "partition", "to elect a leader that lacks records"),
 )
 STEP_WORDS = {
     StepKind.PROBE: StepWords("partition", "probe", "probed whether the controller listens"),
@@ -75,6 +76,9 @@ STEP_WORDS = {
     ),
     StepKind.WAVE: StepWords("partition", "reassignment", "published wave {wave} of {waves}"),
     StepKind.ELECTION: StepWords("partition", "election", "elected preferred leaders"),
+    StepKind.UNCLEAN_ELECTION: StepWords(
+        "partition", "unclean election", "elected leaders that lack records"
+    ),
     StepKind.DELETION: StepWords("topic", "deletion", "deleted topics"),
     StepKind.CREATION: StepWords("topic", "creation", "recreated topics"),
     StepKind.CANCEL: StepWords(

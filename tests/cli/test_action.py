@@ -140,6 +140,7 @@ def test_where_nothing_is_a_plan_the_comment_says_so(runner: Runner) -> None:
     assert "None of these documents is a plan" in runner.comments()[0]
 
 
+@pytest.mark.matrix
 def test_a_comment_is_as_long_as_it_may_be_and_the_rest_is_an_artifact(runner: Runner) -> None:
     problems = ", ".join(
         f"{{topic: t{number}, partition: 0, replicas: [1, 1]}}" for number in range(60)

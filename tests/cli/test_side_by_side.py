@@ -66,6 +66,7 @@ def fleet(tmp_path: Path, connect: str, silent: str, many: int) -> dict[str, str
     return contexts(tmp_path / "contexts.json", entries)
 
 
+@pytest.mark.matrix
 def test_forty_contexts_of_which_three_are_broken(
     tmp_path: Path, cluster: str, silent: str
 ) -> None:

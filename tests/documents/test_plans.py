@@ -8,6 +8,7 @@ import pytest
 
 from kadmin.documents import dump_json, parse_document
 from kadmin.documents.check import KINDS, examine
+from kadmin.plan import codes
 from kadmin.plan.model import ReassignmentPlan, WaveOrder
 from kadmin.schema import schema_file_name
 
@@ -23,7 +24,8 @@ def test_there_is_a_plan_of_every_kind() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_plan_is_valid(path: Path) -> None:
     checked = examine(path.read_bytes(), str(path))
-    assert checked.problems == ()
+    # Every unclean election has this warning.
+    assert {each.code for each in checked.problems} <= {codes.LOSES_RECORDS}
     assert checked.document is not None
     assert checked.document.header.name
 

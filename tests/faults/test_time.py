@@ -137,6 +137,7 @@ ARGUMENTS = {
     "propose demotion": ["--broker", "1", "--out", "OUT"],
     **{f"broker {name}": ["1", "--yes"] for name in ("cordon", "uncordon", "unregister")},
     "propose decommission": ["--broker", "1", "--out", "OUT"],
+    "propose recovery": ["--out", "OUT"],
     "propose maintenance": ["--broker", "1", "--out", "OUT"],
     "propose election": ["--out", "OUT"],
     "lock release": ["op", "--yes"],

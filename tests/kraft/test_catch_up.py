@@ -86,6 +86,7 @@ def test_it_waits_for_the_broker_throttles_it_and_undoes_all_after_kill_9_and_re
     assert cluster.history()[-1] == listed
 
 
+@pytest.mark.matrix
 def test_cancelled_it_is_throttled_no_longer(cluster: KraftCluster, topic: str) -> None:
     with without_broker(cluster, AWAY, topic):
         late = cluster.kadmin(*LINE, "--timeout", "15")

@@ -165,6 +165,7 @@ def unregistered(cluster: KraftCluster, broker_id: int) -> Answer:
     return answers[-1]
 
 
+@pytest.mark.matrix
 def test_only_a_broker_that_is_dead_and_in_no_list_is_unregistered(
     cluster: KraftCluster, added: Added
 ) -> None:
@@ -191,6 +192,7 @@ def test_only_a_broker_that_is_dead_and_in_no_list_is_unregistered(
         added.sandbox.start_broker(2)
 
 
+@pytest.mark.matrix
 def test_doctor_knows_a_broker_that_is_being_removed(cordons: KraftCluster, added: Added) -> None:
     broker_id = added.broker_id
     partition = TopicPartition(make_topic(cordons.connection, {0: (1, broker_id)}), 0)

@@ -13,7 +13,7 @@ from support.network.frame_proxy import Action, Fault, request_of
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.worlds.kafka.reader import read_cluster
-from kadmin.worlds.kafka.wire.elections import elect_preferred_leaders
+from kadmin.worlds.kafka.wire.elections import elect_leaders
 from kadmin.worlds.kafka.wire.reassignments import alter_reassignments
 
 if TYPE_CHECKING:
@@ -104,9 +104,7 @@ def test_k20_an_election_that_another_client_asks_for_first_is_no_failure(
     plan = document(tmp_path / "election.yaml", election(topics=[topic]))
 
     def elect() -> None:
-        assert set(
-            elect_preferred_leaders(cluster.connection, [TopicPartition(topic, 0)]).values()
-        ) == {None}
+        assert set(elect_leaders(cluster.connection, [TopicPartition(topic, 0)]).values()) == {None}
 
     with BrokerProxy(cluster.sandbox) as proxy:
         proxy.faults.append(Fault(Action.CALL, request_of(ELECT_LEADERS), then=elect))

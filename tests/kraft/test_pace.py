@@ -67,6 +67,7 @@ def held_back_alone(cluster: KraftCluster, follower: int, topic: str) -> Iterato
         set_configs(connection, ConfigEntity.of_topic(topic), [FOLLOWER_REPLICAS], None)
 
 
+@pytest.mark.matrix
 def test_a_killed_run_goes_on_from_its_last_rate_and_leaves_no_throttle(
     cluster: KraftCluster, tmp_path: Path
 ) -> None:

@@ -116,6 +116,7 @@ ARGUMENTS = {
     "consumers preview": "--group readers --members 2",
     "inspect znode": "/admin",
     "propose decommission": "--broker 1 --out decommission.yaml",
+    "propose recovery": "--out recovery.yaml",
     "propose demotion": "--broker 1 --out demotion.yaml",
     "propose election": "--out election.yaml",
     "propose maintenance": "--broker 1 --out maintenance.yaml",

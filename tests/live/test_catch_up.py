@@ -29,6 +29,7 @@ def in_sync(cluster: Cluster, topic: str) -> bool:
     return AWAY in cluster.state(topic).states[TopicPartition(topic, 0)].isr
 
 
+@pytest.mark.matrix
 @pytest.mark.on("2.8.2")
 def test_it_throttles_the_broker_from_before_it_is_back_and_undoes_all_after_kill_9_and_resume(
     cluster: Cluster,

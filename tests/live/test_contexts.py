@@ -28,6 +28,7 @@ def clusters(value: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {each["cluster"]: each for each in value["clusters"]}
 
 
+@pytest.mark.matrix
 def test_two_clusters_answer_and_a_broken_third_is_named(
     live: Sandbox, kraft: Sandbox, tmp_path: Path
 ) -> None:

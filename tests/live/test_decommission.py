@@ -152,6 +152,7 @@ def test_what_lands_while_the_stop_is_awaited_is_moved_or_does_not_land(
     assert ended.status == 0, ended.err
 
 
+@pytest.mark.matrix
 def test_a_cancelled_decommission_leaves_no_cordon_and_is_rolled_back(
     brokers: Brokers, tmp_path: Path
 ) -> None:

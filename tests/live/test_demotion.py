@@ -95,6 +95,7 @@ def test_a_broker_is_demoted_in_zookeeper_mode(
     demote_and_roll_back(read, address, tmp_path, cluster.create_topic)
 
 
+@pytest.mark.matrix
 def test_a_broker_is_demoted_in_kraft_mode(
     kraft: Sandbox, connection: KafkaConnection, tmp_path: Path
 ) -> None:

@@ -19,10 +19,11 @@ READINGS = (
     pytest.param(
         ("docs/inspect.md", "docs/consumers.md", "docs/whatif.md"), marks=pytest.mark.matrix
     ),
-    ("docs/sandbox.md",),
+    pytest.param(("docs/sandbox.md",), marks=pytest.mark.matrix),
     ("docs/kraft.md", "docs/load.md"),
-    ("docs/maintenance.md",),
-    ("docs/decommission.md",),
+    pytest.param(("docs/maintenance.md",), marks=pytest.mark.matrix),
+    pytest.param(("docs/decommission.md",), marks=pytest.mark.matrix),
+    pytest.param(("docs/recovery.md",), marks=pytest.mark.matrix),
 )
 
 

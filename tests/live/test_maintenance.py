@@ -138,6 +138,7 @@ def test_a_killed_maintenance_is_resumed_where_it_was(brokers: Brokers, tmp_path
     assert not throttled(brokers)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "down",
     [

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
     from kadmin.plan.model import RebalanceRequest
 
-thorough = settings(
-    max_examples=75, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
-)
+thorough = settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
 
 @st.composite

@@ -400,6 +400,7 @@ def test_load_over_time_is_in_tables_and_in_pictures_of_few_bytes() -> None:
     assert "by hour" not in large_page(), "nothing of it where load is not asked for"
 
 
+@pytest.mark.matrix
 def test_the_page_of_a_hundred_brokers_is_small() -> None:
     text = large_page()
     assert len(unpacked(text)) == 10_000

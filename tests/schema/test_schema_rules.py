@@ -127,6 +127,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
             "spec": {
                 "codes": {"KA001": "off"},
                 "deletion": {"deny": ["_*"], "allow": ["*"], "max_topics": 1},
+                "unclean_election": {"deny": ["pay*"]},
             },
         }
     ],
@@ -305,6 +306,27 @@ GOOD["broker-maintenance"] = [
 GOOD["broker-decommission"] = [
     {**each, "kind": "BrokerDecommission", "spec": {"brokers": [9], **each["spec"]}}
     for each in GOOD["partition-reassignment"]
+]
+GOOD["unclean-leader-election"] = [
+    {
+        **HEAD,
+        "kind": "UncleanLeaderElection",
+        "spec": {
+            "looked_at": "2026-03-01T02:30:00Z",
+            "empty": True,
+            "allow": {"impatient": True, "internal": True},
+            "partitions": [
+                {
+                    **PARTITION,
+                    "leader": 1,
+                    "current": [2],
+                    "replicas": [1],
+                    "losing": {"records": 1, "at_most": 2},
+                    "because": "dead",
+                }
+            ],
+        },
+    }
 ]
 ODD: dict[str, list[Any]] = {
     "type": [None, 1.5, "x", [], {}],

@@ -9,10 +9,11 @@ from kadmin.cluster.model import NO_LEADER
 from kadmin.insight.quorum import has_majority, lagging
 from kadmin.next_step import command
 from kadmin.plan.min_isr import min_insync_replicas
+from kadmin.plan.recovery import has_clean_leader, to_start
 from kadmin.wording import brokers_in_words, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.next_step import NextStep
@@ -57,30 +58,6 @@ def health_of(state: ClusterState) -> Health:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AwaitedLeaders:
-    """Dead brokers whose return gives each offline partition a leader.
-
-    `brokers` are dead members of their ISRs and dead eligible leaders (ELR): each may lead without
-    a loss. `lost` are the partitions without any of these; `last` are their last known leaders.
-    """
-
-    brokers: frozenset[int]
-    lost: tuple[TopicPartition, ...]
-    last: frozenset[int]
-
-
-def awaited_leaders(state: ClusterState, offline: Iterable[TopicPartition]) -> AwaitedLeaders:
-    """Return the dead brokers whose return gives each offline partition a leader."""
-    able = {each: {*state.states[each].isr, *state.states[each].elr} for each in offline}
-    lost = tuple(sorted(each for each, brokers in able.items() if not brokers))
-    return AwaitedLeaders(
-        frozenset[int]().union(*able.values()) - state.brokers.keys(),
-        lost,
-        frozenset(broker for each in lost for broker in state.states[each].last_known_elr),
-    )
-
-
 def return_or_decommission(ids: Collection[int]) -> NextStep:
     """Return the next step for dead brokers: start them, or decommission those that stay dead."""
     return (
@@ -112,10 +89,8 @@ def new_trouble(
     return tuple(found)
 
 
-def _awaited(state: ClusterState, offline: Iterable[TopicPartition]) -> str:
-    awaited = awaited_leaders(state, offline)
-    waits = f", waiting for {brokers_in_words(awaited.brokers)}" if awaited.brokers else ""
-    lost = (
-        f", no replica may lead without a loss: {name_some(awaited.lost)}" if awaited.lost else ""
-    )
-    return waits + lost
+def _awaited(state: ClusterState, offline: Collection[TopicPartition]) -> str:
+    awaited = {broker for each in offline for broker in to_start(each, state).clean}
+    lost = [each for each in offline if not has_clean_leader(each, state)]
+    waits = f", waiting for {brokers_in_words(awaited)}" if awaited else ""
+    return waits + (f", no replica may lead without a loss: {name_some(lost)}" if lost else "")

@@ -19,6 +19,7 @@ from kadmin.plan.model import (
     ElectionPlan,
     MaintenancePlan,
     ReassignmentPlan,
+    RecoveryPlan,
     RecreationPlan,
 )
 from kadmin.plan.rules import ClusterView, check
@@ -93,6 +94,8 @@ def effect_of(plan: Plan, state: ClusterState) -> PlanEffect:
             )
         case DeletionPlan():
             return PlanEffect(deleted=frozenset(plan.topics))
+        case RecoveryPlan():
+            return PlanEffect(leaders_only=True)
         case RecreationPlan() | MaintenancePlan():
             return PlanEffect()
 

@@ -13,6 +13,7 @@ from kadmin.insight.tables.table import Table, moment
 from kadmin.plan.election import off_preferred
 from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.plan.progress import in_flight
+from kadmin.plan.recovery import way_out
 from kadmin.schema.shapes import ABSENT, Absent, Count
 
 if TYPE_CHECKING:
@@ -167,6 +168,9 @@ class InspectedPartition:
     min_isr: Annotated[int | None, "min.insync.replicas as in the table of topics."]
     condition: Annotated[tuple[PartitionCondition, ...], "Conditions that are not normal."]
     leader_epoch: Annotated[int | None, "Leader epoch."]
+    way_out: Annotated[
+        str | None, "The best way out of a partition without a leader; null for others."
+    ]
     elr: Annotated[
         tuple[int, ...] | Absent,
         "Through the brokers only: eligible leader replicas, which may lead without a loss while "
@@ -285,6 +289,7 @@ def partition_table(state: ClusterState, *, with_eligible: bool = False) -> Tabl
             limits[partition.topic],
             conditions[partition],
             None if found is None else found.leader_epoch,
+            way_out(partition, state) if found is not None and found.leader <= NO_LEADER else None,
             () if found is None else found.elr,
             () if found is None else found.last_known_elr,
             () if found is None else found.offline_replicas,

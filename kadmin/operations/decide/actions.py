@@ -11,6 +11,7 @@ from kadmin.operations.record.steps import (
     DeletionStep,
     ElectionStep,
     ProbeStep,
+    UncleanElectionStep,
     WaveStep,
 )
 
@@ -202,17 +203,25 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class PublishWave:
-    """Publish these targets of one wave."""
+    """Publish these targets of one wave.
+
+    `by_api`: through the brokers' API, where the controller has a store of requests, too.
+    """
 
     wave: int
     targets: tuple[PartitionTarget, ...]
+    by_api: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PublishElection:
-    """Ask the controller to elect the preferred leaders of these partitions."""
+    """Ask the controller to elect the preferred leaders of these partitions.
+
+    `unclean`: the first living replica of each, in sync or not, through the brokers' API.
+    """
 
     partitions: tuple[TopicPartition, ...]
+    unclean: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +318,8 @@ def step_of(action: Publish, number: int, at: str) -> tuple[Step, int]:
         case PublishWave():
             return WaveStep(number, at, action.wave), len(action.targets)
         case PublishElection():
-            return ElectionStep(number, at, action.partitions), len(action.partitions)
+            kind = UncleanElectionStep if action.unclean else ElectionStep
+            return kind(number, at, action.partitions), len(action.partitions)
         case PublishDeletion():
             return DeletionStep(number, at, action.topics), len(action.topics)
         case PublishTopic():

@@ -66,11 +66,16 @@ def before_publish(
     channel: Channel, observed: Observed, memory: Memory
 ) -> AskListening | Wait | Finish | None:
     """Return the action that must precede a publish on the channel, None where there is none."""
+    if (unready := before_request(observed, memory)) is not None:
+        return unready
+    return None if channel in memory.listening else AskListening(channel)
+
+
+def before_request(observed: Observed, memory: Memory) -> Wait | Finish | None:
+    """Return what must precede a request to the brokers, None where there is nothing."""
     if observed.state.controller is None:
         return Wait("the cluster has no controller")
-    if memory.attempts >= PUBLISH_ATTEMPTS:
-        return changing()
-    return None if channel in memory.listening else AskListening(channel)
+    return changing() if memory.attempts >= PUBLISH_ATTEMPTS else None
 
 
 def refused_topics(change: str, reasons: Mapping[str, str], again: NextStep) -> Finish:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kadmin.operations.decide.decommission_plan import with_stages
 from kadmin.operations.decide.deletion import examine_deletion
@@ -17,6 +17,7 @@ from kadmin.operations.decide.examination import Examination, placed
 from kadmin.operations.decide.maintenance_plan import examine_maintenance
 from kadmin.operations.decide.quiet_hours import with_quiet_hours
 from kadmin.operations.decide.reassignment_plan import examine_reassignment
+from kadmin.operations.decide.recovery import examine_recovery
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan import codes
 from kadmin.plan.ending import ending_of
@@ -27,11 +28,13 @@ from kadmin.plan.model import (
     MaintenancePlan,
     Policy,
     ReassignmentPlan,
+    RecoveryPlan,
     RecreationPlan,
 )
 from kadmin.plan.rules import ClusterView, check, refusals_of, refuses
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from kadmin.cluster.capabilities import PublishLimits
@@ -48,6 +51,18 @@ _NO_CHANGE = frozenset(
     }
 )
 """Refusals without work: names that do not exist, and moves that fit in no wave."""
+
+
+_EXAMINED: dict[type, Callable[[Examination, Any, ClusterView], Examination]] = {
+    ElectionPlan: lambda found, plan, world: examine_election(found, plan, world.state),
+    DeletionPlan: examine_deletion,
+    RecreationPlan: lambda found, plan, _: replace(
+        found, work=RecreationWork(plan), targets=plan.topics
+    ),
+    MaintenancePlan: lambda found, plan, world: examine_maintenance(found, plan, world.state),
+    RecoveryPlan: lambda found, plan, world: examine_recovery(found, plan, world.state),
+}
+"""The other kinds; a reassignment is cut into waves besides."""
 
 
 def examine(
@@ -69,18 +84,10 @@ def examine(
     examination = Examination(refusals, None, warnings=(*warnings, *world.facts.disks_unavailable))
     if any(each.code in _NO_CHANGE for each in refusing):
         return examination
-    match plan:
-        case ReassignmentPlan():
-            examined = with_stages(examine_reassignment(examination, plan, world, publish), plan)
-            return with_quiet_hours(examined, world)
-        case ElectionPlan():
-            return examine_election(examination, plan, state)
-        case DeletionPlan():
-            return examine_deletion(examination, plan, world)
-        case RecreationPlan():
-            return replace(examination, work=RecreationWork(plan), targets=plan.topics)
-        case MaintenancePlan():
-            return examine_maintenance(examination, plan, state)
+    if isinstance(plan, ReassignmentPlan):
+        examined = with_stages(examine_reassignment(examination, plan, world, publish), plan)
+        return with_quiet_hours(examined, world)
+    return _EXAMINED[type(plan)](examination, plan, world)
 
 
 def with_ending(found: Examination, at: datetime) -> Examination:

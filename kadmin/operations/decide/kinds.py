@@ -19,6 +19,7 @@ from kadmin.operations.decide.deletion import DELETION
 from kadmin.operations.decide.election import ELECTION
 from kadmin.operations.decide.maintenance import MAINTENANCE
 from kadmin.operations.decide.reassignment import REASSIGNMENT
+from kadmin.operations.decide.recovery import RECOVERY
 from kadmin.operations.decide.recreation import RECREATION
 from kadmin.operations.record.codec import decoding
 from kadmin.operations.record.record import OperationKind, OperationRecord
@@ -40,6 +41,7 @@ KINDS: tuple[PlanKind[Any], ...] = (
     RECREATION,
     MAINTENANCE,
     DECOMMISSION,
+    RECOVERY,
 )
 _BY_PLAN = {each.plan: each for each in KINDS}
 _BY_OPERATION = {each.kind: each for each in (*KINDS, CANCELLATION, CATCH_UP)}

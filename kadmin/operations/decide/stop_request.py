@@ -37,6 +37,7 @@ from kadmin.operations.decide.catch_up import CatchUpWork
 from kadmin.operations.decide.decommission import DecommissionWork
 from kadmin.operations.decide.maintenance import MaintenanceWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.recovery import RecoveryWork
 from kadmin.operations.decide.wave import published
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import Channel, Errand
@@ -77,18 +78,18 @@ def apply_stop_request(
 def _without_waves(
     action: Action, work: OperationSpec, request: StopRequest, observed: Observed, memory: Memory
 ) -> Action | None:
-    """Return the action of a catch-up, a maintenance or a cancelled decommission; None for others.
+    """Return the action of a catch-up, a maintenance, a recovery or a cancelled decommission.
 
-    A catch-up ends at once. A maintenance pauses where no request is pending. Its cancellation is
-    work: it restores the order of replicas of before.
+    None for others. A catch-up ends at once. A maintenance and a recovery pause where no request is
+    pending. Their cancellation is work: it restores the order of replicas of before.
     """
-    staged = isinstance(work, MaintenanceWork | DecommissionWork)
+    staged = isinstance(work, MaintenanceWork | DecommissionWork | RecoveryWork)
     if staged and isinstance(action, Finish) and action.state is OperationState.CANCELLED:
         left = work.undone_by(observed, memory) if isinstance(work, DecommissionWork) else None
         return stopped(request, left, action.message)
     if isinstance(work, CatchUpWork) and not isinstance(action, Finish):
         return stopped(request, None, work.in_sync_in_words(observed.state))
-    if not isinstance(work, MaintenanceWork):
+    if not isinstance(work, MaintenanceWork | RecoveryWork):
         return None
     if isinstance(action, Finish) or request.stop is not Stop.PAUSE:
         return action

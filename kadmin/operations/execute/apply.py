@@ -14,6 +14,7 @@ from kadmin.operations.decide.examination import Examination
 from kadmin.operations.decide.examine import examine, with_ending
 from kadmin.operations.decide.kinds import kind_of, record_of
 from kadmin.operations.decide.record_topic import vacated_brokers
+from kadmin.operations.decide.recovery import IMPATIENT_S, awaited_lately
 from kadmin.operations.execute.losses import with_high_watermarks
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.brokers import refused_credentials, with_disks, with_guards
@@ -24,7 +25,14 @@ from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.session import held
 from kadmin.operations.throttles.changes import record_throttle
-from kadmin.plan.model import DecommissionPlan, DeletionPlan, MaintenancePlan, ReassignmentPlan
+from kadmin.plan.model import (
+    DecommissionPlan,
+    DeletionPlan,
+    MaintenancePlan,
+    ReassignmentPlan,
+    RecoveryPlan,
+)
+from kadmin.plan.recovery import without_leader
 from kadmin.wording import brokers_in_words, name_some
 
 if TYPE_CHECKING:
@@ -226,6 +234,8 @@ def _study(
         refused = refused_credentials(context.backend, state)
     elif isinstance(plan, MaintenancePlan):
         refused = refused_credentials(context.backend, state) or _unsafe(context, plan)
+    elif isinstance(plan, RecoveryPlan):
+        refused = refused_credentials(context.backend, state) or _unready(context, plan, state)
     examination = examine(plan, state, context.backend.capabilities.publish, facts, policy)
     examination = with_ending(examination, context.clock.utc())
     if refused is not None:
@@ -251,6 +261,31 @@ def _unsafe(context: Context, plan: MaintenancePlan) -> NotCompletedError | None
             for each in found.obstacles[:3]
         ),
         next_step=command("broker check", *ids, "--stop") + ", which names each partition",
+    )
+
+
+def _unready(context: Context, plan: RecoveryPlan, state: ClusterState) -> NotCompletedError | None:
+    """Return the error of a recovery that cannot begin now.
+
+    No broker serves it, or one may be back soon that would lead without a loss.
+    """
+    if not without_leader(state):
+        return None
+    if not context.backend.brokers(state).serve_elections():
+        return NotCompletedError(
+            "The brokers serve no election of leaders that are not in sync.",
+            cause="they are older than Kafka 2.4",
+            next_step="start the brokers that have every record: " + command("doctor"),
+        )
+    brokers = awaited_lately(plan, state, context.clock.utc())
+    if not brokers:
+        return None
+    named = brokers_in_words(brokers)
+    return NotCompletedError(
+        f"{named.capitalize()} may be back soon, and would lead without a loss.",
+        cause=f"dead for {IMPATIENT_S / 60:g} minutes at least is not proved: the plan was made "
+        f"at {plan.looked_at or 'an unknown time'}",
+        next_step=f"start {named}, or apply later; or set spec.allow.impatient: true",
     )
 
 

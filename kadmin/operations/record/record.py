@@ -47,6 +47,7 @@ class OperationKind(StrEnum):
     CATCH_UP = "catch-up"
     MAINTENANCE = "maintenance"
     DECOMMISSION = "decommission"
+    RECOVERY = "recovery"
 
     @property
     def copies(self) -> bool:

@@ -39,6 +39,7 @@ class StepKind(StrEnum):
     THROTTLE = "throttle"
     WAVE = "wave"
     ELECTION = "election"
+    UNCLEAN_ELECTION = "unclean election"
     DELETION = "deletion"
     CREATION = "creation"
     CANCEL = "cancel"
@@ -183,6 +184,13 @@ class ElectionStep(StepOnRecord):
 
 
 @dataclass(frozen=True, slots=True)
+class UncleanElectionStep(ElectionStep):
+    """An election of the first living replica of each partition, in sync or not."""
+
+    kind = StepKind.UNCLEAN_ELECTION
+
+
+@dataclass(frozen=True, slots=True)
 class TopicStep(StepOnRecord):
     """A change of whole topics.
 
@@ -255,6 +263,7 @@ Step: TypeAlias = (
     | WaveStep
     | CancelStep
     | ElectionStep
+    | UncleanElectionStep
     | DeletionStep
     | CreationStep
     | HealStep

@@ -53,6 +53,10 @@ def _without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, Ne
             ),
             command("recreate", operation_id),
         ),
+        OperationKind.RECOVERY: (
+            "what the new leaders lack is lost: a leader that returns deletes its own copy of it",
+            command("inspect partitions") + ", to see the leaders",
+        ),
         OperationKind.RECREATION: (
             "it created topics; a plan of kind TopicDeletion deletes them",
             command("apply", "FILE") + ", with such a plan",

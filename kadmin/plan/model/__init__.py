@@ -28,6 +28,7 @@ from kadmin.plan.model.plans import (
     WaveOrder,
 )
 from kadmin.plan.model.policy import STANDARD_DENY, Policy, Switch
+from kadmin.plan.model.recovery import ForcedLeader, Losing, RecoveryPlan
 from kadmin.plan.model.request import (
     LOAD_LEADER_CHANGES,
     LOAD_MOVES,
@@ -64,10 +65,12 @@ __all__ = [
     "DocumentFile",
     "Elect",
     "ElectionPlan",
+    "ForcedLeader",
     "FreeBytes",
     "HoursOfLoad",
     "HoursSpec",
     "LoadSpec",
+    "Losing",
     "MaintenancePlan",
     "MaintenanceRound",
     "PartitionTarget",
@@ -79,6 +82,7 @@ __all__ = [
     "Racks",
     "ReassignmentPlan",
     "RebalanceRequest",
+    "RecoveryPlan",
     "RecreationPlan",
     "SignalLimit",
     "Switch",
@@ -102,5 +106,6 @@ Plan: TypeAlias = (
     | RecreationPlan
     | MaintenancePlan
     | DecommissionPlan
+    | RecoveryPlan
 )
 Document: TypeAlias = Plan | RebalanceRequest | Policy

@@ -13,6 +13,7 @@ from kadmin.plan.model.header import PlanHeader
 from kadmin.schema.shapes import At, Dumped, FieldGroup, Keywords
 
 _DELETION = FieldGroup("deletion", "Guards of every deletion.")
+_UNCLEAN = FieldGroup("unclean_election", "Guards of every unclean leader election.")
 
 
 class Switch(StrEnum):
@@ -64,3 +65,9 @@ class Policy:
         Keywords(title="number of topics"),
         "The most topics that any plan may delete, whatever the plan's own limit.",
     ] = None
+    never_unclean: Annotated[
+        tuple[TopicPattern, ...],
+        At("deny", _UNCLEAN),
+        Keywords(title="denied topics"),
+        "Topics of which no replica is elected that lacks records; there is no waiver.",
+    ] = ()

@@ -17,6 +17,7 @@ from kadmin.plan.model import (
     Policy,
     ReassignmentPlan,
     RebalanceRequest,
+    RecoveryPlan,
     RecreationPlan,
 )
 from kadmin.plan.rules.decommission import check_decommission
@@ -25,6 +26,7 @@ from kadmin.plan.rules.election import check_election, touched_by_election
 from kadmin.plan.rules.maintenance import check_maintenance
 from kadmin.plan.rules.policy import check_policy
 from kadmin.plan.rules.reassignment import check_reassignment, touched_by_reassignment
+from kadmin.plan.rules.recovery import check_recovery
 from kadmin.plan.rules.recreation import check_recreation
 from kadmin.plan.rules.request import check_request
 from kadmin.plan.rules.together import NamedDocument, PlanFootprint, check_beside
@@ -44,6 +46,7 @@ _RULES: dict[type, Callable[[Any, ClusterView | None, Policy | None], Iterator[D
     RecreationPlan: check_recreation,
     MaintenancePlan: check_maintenance,
     DecommissionPlan: check_decommission,
+    RecoveryPlan: check_recovery,
     RebalanceRequest: check_request,
     Policy: check_policy,
 }
@@ -52,6 +55,9 @@ _TOUCHED: dict[type, Callable[[Any], PlanFootprint]] = {
     DecommissionPlan: touched_by_reassignment,
     ElectionPlan: touched_by_election,
     DeletionPlan: lambda plan: PlanFootprint(deleted=plan.topics),
+    RecoveryPlan: lambda plan: PlanFootprint(
+        reassigned=tuple({entry.partition: None for entry in plan.partitions})
+    ),
     MaintenancePlan: lambda plan: PlanFootprint(
         reassigned=tuple({target.partition: None for target in plan.demotions})
     ),

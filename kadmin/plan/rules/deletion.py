@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import INTERNAL_TOPICS, RECORD_TOPIC, escaped
 from kadmin.diagnostics import Diagnostic
-from kadmin.globs import matches
+from kadmin.globs import first_match
 from kadmin.plan import codes
 from kadmin.plan.model import STANDARD_DENY
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_topics
@@ -94,8 +94,8 @@ def _protected(
     for topic in plan.topics:
         # Internal topics have their own guard: the standard deny list does not guard them twice.
         beyond = STANDARD_DENY if topic in internal else ()
-        denied = _match(topic, (pattern for pattern in policy.deny if pattern not in beyond))
-        if denied is None and _match(topic, policy.allow) is not None:
+        denied = first_match(topic, (pattern for pattern in policy.deny if pattern not in beyond))
+        if denied is None and first_match(topic, policy.allow) is not None:
             continue
         why = (
             "matches no pattern that may be deleted"
@@ -104,10 +104,6 @@ def _protected(
         )
         message = f"{topic} is protected: it {why}"
         yield Diagnostic(codes.PROTECTED_TOPIC, message, _waiver("protected"), topic=topic)
-
-
-def _match(topic: str, patterns: Iterable[str]) -> str | None:
-    return next((pattern for pattern in patterns if matches(topic, pattern)), None)
 
 
 def _moving(plan: DeletionPlan, world: ClusterView) -> Iterator[Diagnostic]:

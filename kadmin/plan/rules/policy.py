@@ -25,9 +25,13 @@ def check_policy(
     policy: Policy, _world: ClusterView | None, _policy: Policy | None
 ) -> Iterator[Diagnostic]:
     """Yield patterns of a policy that match nothing: such a guard is a mistake."""
-    deletion = ("spec", "deletion")
+    deletion, unclean = ("spec", "deletion"), ("spec", "unclean_election")
     yield from futile(
-        (*listed((*deletion, "deny"), policy.deny), *listed((*deletion, "allow"), policy.allow))
+        (
+            *listed((*deletion, "deny"), policy.deny),
+            *listed((*deletion, "allow"), policy.allow),
+            *listed((*unclean, "deny"), policy.never_unclean),
+        )
     )
 
 

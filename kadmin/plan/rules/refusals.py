@@ -12,12 +12,14 @@ from kadmin.diagnostics import NOWHERE
 from kadmin.errors import InvalidInputError
 from kadmin.next_step import command
 from kadmin.plan import codes
+from kadmin.plan.model import Switch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from kadmin.diagnostics import Diagnostic
+    from kadmin.diagnostics import Diagnostic, Severity
     from kadmin.errors import KadminError
+    from kadmin.plan.model import Policy
 
 _MOST_NAMED = 5
 
@@ -40,6 +42,15 @@ def refusals_of(
 def refuses(diagnostic: Diagnostic) -> bool:
     """Whether a command that acts stops for a diagnostic; otherwise it is a warning there."""
     return diagnostic.severity == "error" and codes.TABLE[diagnostic.code].refusal is not None
+
+
+def warning_or_error(code: str, policy: Policy | None) -> Severity | None:
+    """Return the severity of a warning that a policy may make an error for commands that act.
+
+    None where the policy switches it off.
+    """
+    switch = Switch.WARNING if policy is None else policy.codes.get(code, Switch.WARNING)
+    return {Switch.OFF: None, Switch.ERROR: "error"}.get(switch, "warning")
 
 
 def refusal(found: Sequence[Diagnostic], *, of_request: bool = False) -> KadminError:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from kadmin.diagnostics import Diagnostic
 from kadmin.next_step import command
 from kadmin.plan import codes
-from kadmin.plan.model import UNTHROTTLED, Switch, ThrottleBy
+from kadmin.plan.model import UNTHROTTLED, ThrottleBy
+from kadmin.plan.rules.refusals import warning_or_error
 from kadmin.plan.signals import limit_in
 from kadmin.plan.units import format_rate
 from kadmin.wording import name_some
@@ -81,9 +82,7 @@ def unthrottled_severity(throttle: ThrottleSpec | None, policy: Policy | None) -
     `throttle: none` in a plan waives the warning. A policy may forbid unthrottled copies even then,
     also to commands that act.
     """
-    switch = (
-        Switch.WARNING if policy is None else policy.codes.get(codes.UNTHROTTLED, Switch.WARNING)
-    )
-    if throttle is not None and (throttle != UNTHROTTLED or switch is not Switch.ERROR):
+    severity = warning_or_error(codes.UNTHROTTLED, policy)
+    if throttle is not None and (throttle != UNTHROTTLED or severity != "error"):
         return None
-    return {Switch.OFF: None, Switch.ERROR: "error"}.get(switch, "warning")
+    return severity

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
 from kadmin.operations.record.record import OperationKind
+from kadmin.plan.model import DeletionPlan, RecoveryPlan
 from kadmin.plan.throttle import describe_entities
 from kadmin.report.kinds import election_text, words_of
 from kadmin.report.text import about
@@ -30,12 +31,22 @@ def apply_question(plan: Plan, examination: Examination, where: str) -> str:
     return f"Apply {named} to {where}: {_work(plan, examination)}?"
 
 
-def deletion_question(plan: Plan, examination: Examination, where: str, wanted: str) -> str:
-    """Ask for the topics that are to be deleted, before data is destroyed."""
-    return (
-        f"This destroys data on {where}: {_work(plan, examination)}. Type the topics to delete "
-        f"them ({wanted})"
-    )
+def words_to_type(plan: Plan, examination: Examination) -> str | None:
+    """Return what a person types before data is destroyed, None for plans that destroy none.
+
+    The topics of a deletion, the number of partitions of a recovery.
+    """
+    if isinstance(plan, DeletionPlan):
+        return ",".join(plan.topics)
+    return str(len(examination.targets)) if isinstance(plan, RecoveryPlan) else None
+
+
+def question_to_type(plan: Plan, examination: Examination, where: str, wanted: str) -> str:
+    """Ask for the words of `words_to_type`, before data is destroyed."""
+    what = "the topics to delete them"
+    if isinstance(plan, RecoveryPlan):
+        what = "the number of partitions to elect their leaders"
+    return f"This destroys data on {where}: {_work(plan, examination)}. Type {what} ({wanted})"
 
 
 def unfinished_question(verb: str, found: Unfinished, where: str, how: str = "") -> str:

@@ -5,24 +5,31 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.from_brokers import FromBrokers
 from kadmin.cluster.servers import PLAIN, Servers
 from kadmin.errors import KadminError, NotAuthorizedError
 from kadmin.worlds.kafka.wire.acls import hidden_topics
+from kadmin.worlds.kafka.wire.client import REQUEST_S
 from kadmin.worlds.kafka.wire.configs import describe_settings
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.elections import serves_elections
 from kadmin.worlds.kafka.wire.groups import describe_groups
 from kadmin.worlds.kafka.wire.log_dirs import describe_log_dirs, describe_replicas
 from kadmin.worlds.kafka.wire.metadata import internal_topics
-from kadmin.worlds.kafka.wire.offsets import ask_epoch_ends, ask_log_offsets
+from kadmin.worlds.kafka.wire.offsets import (
+    ask_epoch_ends,
+    ask_group_offsets,
+    ask_groups,
+    ask_log_offsets,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from kadmin.cluster.from_brokers import FromBrokers
     from kadmin.cluster.groups import Groups
     from kadmin.cluster.log_dirs import LogDirs
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.cluster.offsets import LogEnd, LogOffsets
+    from kadmin.cluster.offsets import GroupOffsets, LogEnd, LogOffsets
     from kadmin.cluster.servers import Security
 
 
@@ -53,6 +60,18 @@ class KafkaBrokers:
     def groups(self, brokers: Iterable[int]) -> Groups:
         """Return the groups that brokers coordinate."""
         return describe_groups(self.servers, brokers)
+
+    def group_offsets(self, brokers: Iterable[int]) -> FromBrokers[GroupOffsets]:
+        """Return the offsets that groups have committed, from their coordinators."""
+        with KafkaConnection(self.servers) as connection:
+            listed = ask_groups(connection, brokers, REQUEST_S)()
+            found = ask_group_offsets(connection, listed.given, REQUEST_S)()
+        return FromBrokers(found.given, {**listed.failed, **found.failed})
+
+    def serve_elections(self) -> bool:
+        """Whether brokers serve elections of leaders that are not in sync."""
+        with KafkaConnection(self.servers) as connection:
+            return serves_elections(connection)
 
     def internal_topics(self, topics: Iterable[str]) -> Mapping[str, bool | None]:
         """Return whether topics are flagged as internal."""

@@ -45,7 +45,7 @@ class ReassignmentPublisher:
     def wave(
         self, step: WaveStep, action: PublishWave, seen: ClusterState, lease: Lease
     ) -> PublishOutcome:
-        """Send the reassignments of a wave; the target brokers must be alive.
+        """Send the reassignments of a wave; target brokers that were seen alive must be alive.
 
         Where the wave changes no replication factor, the controller is asked to refuse such
         changes: another client may have changed one since the last reading.
@@ -95,9 +95,8 @@ class ReassignmentPublisher:
     ) -> PublishOutcome:
         def send(send_by: float) -> Mapping[str, Any] | None:
             now = read_cluster(self._connection, {partition.topic for partition in targets})
-            if not set(brokers) <= set(now.brokers) or _looks(now, targets) != _looks(
-                seen, targets
-            ):
+            died = (set(brokers) & seen.brokers.keys()) - now.brokers.keys()
+            if died or _looks(now, targets) != _looks(seen, targets):
                 return None
             answers = alter(self._connection, targets, send_by=send_by)
             refused = {

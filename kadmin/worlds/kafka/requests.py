@@ -8,7 +8,7 @@ from kadmin.errors import NotCompletedError, StalePlanError, UnknownOutcomeError
 from kadmin.next_step import command
 from kadmin.worlds.kafka.sending import RequestsOfStep, send_on_record
 from kadmin.worlds.kafka.wire.deletions import delete_topics
-from kadmin.worlds.kafka.wire.elections import elect_preferred_leaders
+from kadmin.worlds.kafka.wire.elections import elect_leaders
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.refusals import RefusedError
 from kadmin.worlds.kafka.wire.registrations import NOT_REGISTERED, unregister_broker
@@ -39,10 +39,12 @@ class TopicPublisher:
         self._operations = operations
 
     def election(self, step: Step, action: PublishElection, lease: Lease) -> PublishOutcome:
-        """Ask for an election; it changes nothing where the preferred replica leads."""
+        """Ask for an election; it changes nothing where the leader is the one asked for."""
 
         def send(send_by: float) -> Mapping[str, Any]:
-            answers = elect_preferred_leaders(self._connection, action.partitions, send_by=send_by)
+            answers = elect_leaders(
+                self._connection, action.partitions, unclean=action.unclean, send_by=send_by
+            )
             return {
                 "refused": {
                     partition: str(answer)

@@ -6,6 +6,7 @@ It shares its session with the values on record, so that a publish is one multi.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.capabilities import Capabilities, MetadataMode
@@ -14,10 +15,12 @@ from kadmin.cluster.model import Listening
 from kadmin.cluster.servers import Servers
 from kadmin.errors import KadminError, NotCompletedError
 from kadmin.next_step import command
+from kadmin.operations.decide.actions import PublishElection, PublishWave
 from kadmin.operations.port import ConfigsOutcome, Postponed, PublishOutcome
 from kadmin.wording import name_some
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.elections import elect_leaders
 from kadmin.worlds.kafka.wire.reassignments import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments
 from kadmin.worlds.zookeeper.configs import ConfigWriter, config_backlog
 from kadmin.worlds.zookeeper.controller_move import ControllerMover, await_successor
@@ -36,9 +39,9 @@ from kadmin.worlds.zookeeper.znodes.configs import CONFIG
 from kadmin.worlds.zookeeper.znodes.topics import TOPICS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.errors import BusyError, NotAuthorizedError
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import Publish, TakeBack
@@ -47,9 +50,11 @@ if TYPE_CHECKING:
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.steps import CancelStep, Channel, Step
     from kadmin.plan.throttle import ConfigEdits, ConfigValues
+    from kadmin.worlds.kafka.wire.refusals import Refusal
     from kadmin.worlds.zookeeper.values.paths import Paths
     from kadmin.worlds.zookeeper.wire.store import Store
 
+    _Answers = Mapping[TopicPartition, Refusal | None]
 
 ANY_LISTENER = Servers(())
 """The brokers' listeners in plain text, as their znodes name them."""
@@ -143,8 +148,18 @@ class ZooKeeperBackend:
     def publish(
         self, step: Step, action: Publish, seen: ClusterState, lease: Lease
     ) -> PublishResult:
-        """Write step record and admin node in one multi."""
-        return self._publisher.publish(step, action, seen, lease)
+        """Write step record and admin node in one multi; a recovery's are sent to the brokers."""
+        match action:
+            case PublishWave(by_api=True):
+                targets = {each.partition: each.replicas for each in action.targets}
+                send = partial(alter_reassignments, targets=targets)
+            case PublishElection(unclean=True):
+                send = partial(elect_leaders, partitions=action.partitions, unclean=True)
+            case _:
+                return self._publisher.publish(step, action, seen, lease)
+        # What was refused shows on the cluster.
+        outcome, _ = self._through_brokers(step, seen, lease, send)
+        return outcome
 
     def take_back(
         self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease
@@ -155,9 +170,9 @@ class ZooKeeperBackend:
         them, with the step on record before the request.
         """
         if action.by_api:
-            outcome = self._publisher.record(step, seen, lease)
-            if outcome is PublishOutcome.PUBLISHED:
-                _end_through_brokers(self._listeners(seen), seen, action)
+            end = partial(alter_reassignments, targets=dict.fromkeys(action.origin))
+            outcome, answers = self._through_brokers(step, seen, lease, end)
+            _require_ended(answers)
             return outcome
         move = self._mover.ask()
         if isinstance(move, Postponed):
@@ -166,6 +181,20 @@ class ZooKeeperBackend:
         if outcome is PublishOutcome.PUBLISHED:
             await_successor(self._store, self._clock, move.epoch_version)
         return outcome
+
+    def _through_brokers(
+        self, step: Step, seen: ClusterState, lease: Lease, send: Callable[..., _Answers]
+    ) -> tuple[PublishOutcome, _Answers]:
+        """Put a step on record, then send its request to the controller of `seen`."""
+        outcome = self._publisher.record(step, seen, lease)
+        if outcome is not PublishOutcome.PUBLISHED:
+            return outcome, {}
+        controller = seen.controller
+        with KafkaConnection(self._listeners(seen)) as connection:
+            answers = send(
+                connection, controller_id=None if controller is None else controller.broker_id
+            )
+        return outcome, answers
 
     def _listeners(self, state: ClusterState) -> Servers:
         named = replace(self._servers, unasked=False)
@@ -224,10 +253,7 @@ class ZooKeeperBackend:
         raise KadminError(f"The registration of broker {broker_id} ends with its session.")
 
 
-def _end_through_brokers(servers: Servers, state: ClusterState, action: TakeBack) -> None:
-    controller_id = None if state.controller is None else state.controller.broker_id
-    with KafkaConnection(servers) as connection:
-        answers = alter_reassignments(connection, dict.fromkeys(action.origin), controller_id)
+def _require_ended(answers: _Answers) -> None:
     refused = {
         partition: answer
         for partition, answer in answers.items()

@@ -34,6 +34,7 @@ def test_k17_a_reading_shows_what_was_changed_before_it(connection: KafkaConnect
         assert read_cluster(connection, [partition.topic]).replicas(partition) == order
 
 
+@pytest.mark.matrix
 def test_k04_a_frozen_broker_is_not_read(kraft: Sandbox, connection: KafkaConnection) -> None:
     frozen = caught_up_broker(connection, describe_quorum(connection).high_watermark)
     kraft.freeze(frozen)

@@ -89,6 +89,7 @@ def test_a_stopped_broker_is_no_longer_alive_for_the_others(
     assert alive(connection) == [1, 2, 3, 4]
 
 
+@pytest.mark.matrix
 def test_k04_a_frozen_broker_answers_nothing_and_another_one_is_asked(kraft: Sandbox) -> None:
     folder = kraft.spec.directory
     assert command("sandbox", "freeze", "3", "--dir", folder).status == 0

@@ -15,7 +15,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.worlds.kafka.wire import deletions
 from kadmin.worlds.kafka.wire.configs import read_own_configs
 from kadmin.worlds.kafka.wire.deletions import delete_topics
-from kadmin.worlds.kafka.wire.elections import elect_preferred_leaders
+from kadmin.worlds.kafka.wire.elections import elect_leaders
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.reassignments import alter_reassignments
 from kadmin.worlds.kafka.wire.topics import create_topic
@@ -44,7 +44,7 @@ def test_only_the_partitions_named_are_elected_each_with_its_own_answer(
     alter_reassignments(connection, orders)
     wait_assigned(connection, orders)
     absent = TopicPartition("absent", 0)
-    answers = elect_preferred_leaders(connection, [named, led, absent])
+    answers = elect_leaders(connection, [named, led, absent])
     assert {partition: answer and answer.name for partition, answer in answers.items()} == {
         named: None,
         led: None,
@@ -58,7 +58,7 @@ def test_only_the_partitions_named_are_elected_each_with_its_own_answer(
         ]
 
     wait_until(lambda: leaders() == [2, 1, 1])
-    assert elect_preferred_leaders(connection, []) == {}
+    assert elect_leaders(connection, []) == {}
     assert leaders() == [2, 1, 1], "an empty list elects nothing"
 
 
@@ -70,7 +70,7 @@ def test_a_preferred_replica_that_is_stopped_is_refused(
     partition = TopicPartition(topic, 0)
     kraft.stop_broker(4)
     try:
-        answer = elect_preferred_leaders(connection, [partition])[partition]
+        answer = elect_leaders(connection, [partition])[partition]
         assert answer is not None
         assert (answer.code, answer.name) == (80, "PREFERRED_LEADER_NOT_AVAILABLE")
     finally:

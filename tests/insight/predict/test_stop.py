@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.cluster.states import tp
 
@@ -197,7 +197,6 @@ def plainly(case: Case, placement: PlacedPartition) -> str:
     return next((word for holds, word in lines if holds), "nothing")
 
 
-@settings(max_examples=150)
 @given(cases())
 def test_the_verdict_is_a_plain_reading_of_the_rule(case: Case) -> None:
     found = judge_stop(case.evidence, case.stopped, case.margin)
@@ -208,7 +207,6 @@ def test_the_verdict_is_a_plain_reading_of_the_rule(case: Case) -> None:
     assert found.safe is (set(plain.values()) <= {"nothing", "no worse"})
 
 
-@settings(max_examples=150)
 @given(cases())
 def test_it_names_every_partition_that_whatif_predicts_to_suffer(case: Case) -> None:
     """One judgement: the gate forbids more than `whatif` predicts, and never less, where every

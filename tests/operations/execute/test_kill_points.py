@@ -75,6 +75,7 @@ def test_f27_a_run_killed_at_any_write_is_resumed_without_loss(site: Site, rates
     assert violations(ground, ground.points(only_writes=True)) == []
 
 
+@pytest.mark.matrix
 @THROTTLES
 def test_f27_a_run_without_four_letter_words_is_resumed_as_well(
     quiet_site: Site, rates: Rates
@@ -83,6 +84,7 @@ def test_f27_a_run_without_four_letter_words_is_resumed_as_well(
     assert violations(ground, spread(ground.points(), SAMPLED)) == []
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "sampled", [SAMPLED, pytest.param(None, marks=pytest.mark.matrix)], ids=["some", "any"]
 )
@@ -94,12 +96,14 @@ def test_a_decommission_of_a_dead_broker_is_resumed_from_its_writes(
     assert violations(ground, spread(points, sampled or len(points))) == []
 
 
+@pytest.mark.matrix
 def test_a_paced_run_killed_at_any_of_some_writes_is_cancelled_without_a_trace(site: Site) -> None:
     ground = Ground(site, ERAS["2.8.2"], *PACED)
     points = spread(ground.points(only_writes=True), SAMPLED)
     assert [each for point in points for each in ground.cancelled(point)] == []
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("version", ERAS)
 def test_f27_controllers_of_every_era_leave_a_killed_run_resumable(
     site: Site, version: str
@@ -108,6 +112,7 @@ def test_f27_controllers_of_every_era_leave_a_killed_run_resumable(
     assert violations(ground, spread(ground.points(only_writes=True), 2)) == []
 
 
+@pytest.mark.matrix
 @THROTTLES
 def test_f27_a_second_kill_during_resume_loses_nothing_either(
     site: Site, rates: Rates, record_property: Callable[[str, object], None]

@@ -36,6 +36,7 @@ def test_a_maintenance_killed_at_any_write_is_cancelled_without_a_trace(
     assert [each for point in ground.points() for each in ground.cancelled(point)] == []
 
 
+@pytest.mark.matrix
 def test_a_second_kill_during_resume_loses_nothing_either(ground: MaintenanceGround) -> None:
     chosen, points = random.Random(SEED), ground.points()  # noqa: S311 - a sample, the same in every run
     pairs = [(chosen.choice(points), chosen.choice(points)) for _ in range(PAIRS)]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 OPERATION = "operations/20260101T000000Z-0000aa"
 STEPS = f"{OPERATION}/steps"
-WALKS = 1_000
+WALKS = 200
 PLAIN = ((f"{STEPS}/000009", b"{}"), (LOCK, b"{}"), (f"{OPERATION}/request", b"{}"))
 WRITERS = ("holder", *"abcd")
 
@@ -298,7 +298,7 @@ def test_strangers_of_every_kind_change_nothing() -> None:
     assert explored("a", begins=3, plain=PLAIN[1:]).worlds > 200_000
 
 
-def test_a_thousand_random_races_of_four_takers_and_a_holder() -> None:
+def test_random_races_of_four_takers_and_a_holder() -> None:
     """More processes, deaths of transactions and strangers than every order can be tried of; seeds
     0 to 999.
     """

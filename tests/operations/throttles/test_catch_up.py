@@ -215,6 +215,7 @@ def test_a_run_that_was_killed_is_resumed(site: Site, dies_at: int) -> None:
     away.assert_undone()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("forwarded", [False, True])
 def test_killed_at_any_request_it_leaves_no_throttle_that_is_not_on_record(
     site: Site,

@@ -169,6 +169,7 @@ def test_without_a_throttle_copies_are_slower_outside_only(site: Site) -> None:
     assert run.practice.configs() == {}
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("dies_at", [5.0, 10.5, 14.0, 20.0])
 def test_a_run_that_was_killed_is_resumed_in_its_hours(site: Site, dies_at: float) -> None:
     """Every rate that was seen is on record, and the throttle is gone at the end."""

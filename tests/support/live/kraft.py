@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from kafka.protocol.admin import ElectLeadersRequest
 from support.cli.in_process import command
 from support.live.waiting import wait_until
 
@@ -26,6 +25,7 @@ from kadmin.plan.model import ReassignmentPlan
 from kadmin.worlds.kafka.cluster import kafka_context
 from kadmin.worlds.kafka.reader import read_cluster
 from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs
+from kadmin.worlds.kafka.wire.elections import elect_leaders
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.quorum import describe_quorum
 from kadmin.worlds.kafka.wire.reassignments import list_reassignments
@@ -219,12 +219,7 @@ def elect_uncleanly(connection: KafkaConnection, partition: TopicPartition) -> N
     """Let a replica lead that is not in sync, as kafka-leader-election --election-type unclean
     does.
     """
-    named = ElectLeadersRequest.TopicPartitions(
-        topic=partition.topic, partitions=[partition.partition]
-    )
-    request = ElectLeadersRequest(election_type=1, topic_partitions=[named], timeout_ms=30_000)
-    answer = connection.change("elect leaders", request, timeout_s=30)
-    assert answer.replica_election_results[0].partition_result[0].error_code == 0, answer
+    assert elect_leaders(connection, [partition], unclean=True) == {partition: None}
 
 
 def wait_assigned(connection: KafkaConnection, targets: Mapping[TopicPartition, Replicas]) -> None:

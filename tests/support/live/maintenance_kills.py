@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from support.cli.in_process import Answer
     from support.kafka.processes import KadminProcess
     from support.kafka.writes import WritePoint
-    from support.live.errands import Brokers
+    from support.live.errands import Brokers, Proxy
     from support.network.frame_proxy import Frame
 
 DONE_S = 240
@@ -53,6 +53,18 @@ class MultiPoint:
         return Fault(action, matches, then=then)
 
 
+def points_in(proxy: Proxy, brokers: Brokers) -> list[Point]:
+    """Return every write that a proxy saw, before and after it was forwarded."""
+    if brokers.sandbox.spec.kraft:
+        return [*points_of(proxy.frames)]
+    writes = sum(frame.side is Side.REQUEST and frame.op == MULTI for frame in proxy.frames)
+    return [
+        MultiPoint(number, forwarded)
+        for number in range(1, writes + 1)
+        for forwarded in (False, True)
+    ]
+
+
 class MaintenanceKills:
     """Each run has topics of its own, and a person who does what it asks for."""
 
@@ -68,14 +80,7 @@ class MaintenanceKills:
             runner = maintenance.begin(proxy)
             ended = self._attend(maintenance, runner)
         assert ended.status == 0, ended.err
-        if self._brokers.sandbox.spec.kraft:
-            return [*points_of(proxy.frames)]
-        writes = sum(frame.side is Side.REQUEST and frame.op == MULTI for frame in proxy.frames)
-        return [
-            MultiPoint(number, forwarded)
-            for number in range(1, writes + 1)
-            for forwarded in (False, True)
-        ]
+        return points_in(proxy, self._brokers)
 
     def resumed(self, point: Point) -> list[str]:
         """Kill a run at a point, resume it elsewhere, and say what is wrong."""

@@ -8,8 +8,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 from support.suites.closing import Closing
-from support.suites.selection import MAIN, SUITES, select
+from support.suites.selection import MAIN, MATRIX, SUITES, select
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -32,6 +33,14 @@ _LONG = (
 """They have few tests, and would be the last ones to start."""
 
 
+# Examples are judged by what they show, not by how busy the machine is, and are the same in every
+# run.
+settings.register_profile("kadmin", deadline=None, derandomize=True, max_examples=20)
+settings.register_profile("mutation", parent=settings.get_profile("kadmin"), max_examples=15)
+settings.register_profile(MATRIX, parent=settings.get_profile("kadmin"), max_examples=100)
+settings.load_profile("kadmin")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what chooses the tests of a session, and how it ends."""
     parser.addoption(
@@ -45,7 +54,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Have the process that reports on all workers close the suite."""
+    """Have the process that reports on all workers close the suite; matrix draws more examples."""
+    if config.getoption("--suite") == MATRIX:
+        settings.load_profile(MATRIX)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Closing(config))
 

@@ -1,10 +1,11 @@
 """Which tests a suite runs: `pytest --suite NAME`.
 
 A test belongs to the suite that a mark of it names, and to `main` without one. `matrix` runs every
-test of `eras`, and every live test of `main`, on every version of Kafka that the session names,
-beside its own. `eras` chooses among those what each version proves: a claim of a table runs on both
-sides of each change, any other test on the newest version, and a live test of `main`, which `main`
-itself runs on one version, on the oldest besides, where that is older than those of `main`.
+test of `eras`, and every live test of `main`, on every version of Kafka that the session names, and
+every property with more examples, beside its own. `eras` chooses among those what each version
+proves: a claim of a table runs on both sides of each change, any other test on the newest version,
+and a live test of `main`, which `main` itself runs on one version, on the oldest besides, where
+that is older than those of `main`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import re
 from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from hypothesis import is_hypothesis_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +45,11 @@ def select(items: Sequence[pytest.Item], suite: str) -> list[pytest.Item]:
     """Return the tests that a suite runs, in their order."""
     able = [item for item in items if _may_run(item)]
     if suite == MATRIX:
-        return [item for item in able if suite_of(item) in {ERAS, MATRIX} or _is_live_of_main(item)]
+        return [
+            item
+            for item in able
+            if suite_of(item) in {ERAS, MATRIX} or _is_live_of_main(item) or _is_property(item)
+        ]
     own = [item for item in able if suite_of(item) == suite]
     return own if suite != ERAS else _by_boundaries([*own, *filter(_is_live_of_main, able)])
 
@@ -74,6 +81,11 @@ def boundaries(seen: Mapping[str, str]) -> set[str]:
 def oldest_first(version: str) -> tuple[int, ...]:
     """Return the key by which versions are sorted."""
     return tuple(map(int, version.split(".")))
+
+
+def _is_property(item: pytest.Item) -> bool:
+    """Whether a test of `main` is judged by examples that Hypothesis draws."""
+    return suite_of(item) == MAIN and is_hypothesis_test(getattr(item, "obj", None))
 
 
 def _may_run(item: pytest.Item) -> bool:

@@ -11,8 +11,9 @@ from kadmin.cluster.names import escaped
 from kadmin.insight.diagnosis.copies import copy_troubles
 from kadmin.insight.diagnosis.emptied_brokers import emptied_broker_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
-from kadmin.insight.diagnosis.health import awaited_leaders, health_of
+from kadmin.insight.diagnosis.health import health_of
 from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
+from kadmin.insight.diagnosis.offline import offline_partitions, partition_seen
 from kadmin.next_step import command
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.progress import moves_in_flight
@@ -22,7 +23,7 @@ from kadmin.wording import brokers_in_words, name_some
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.model import ClusterState
     from kadmin.worlds.kafka.doctor.evidence import KafkaEvidence
 
 _SHOWN = 5
@@ -31,7 +32,7 @@ _SHOWN = 5
 def partition_troubles(state: ClusterState, tool_options: str) -> Iterator[Finding]:
     """Find partitions that cannot be used; none of them stops every apply."""
     health = health_of(state)
-    yield from _offline(state, sorted(health.offline), tool_options)
+    yield from offline_partitions(state, sorted(health.offline))
     yield from min_isr_troubles(state, health.under_min_isr, tool_options)
     short = sorted(health.under_min_isr - above_replicas(state, health.under_min_isr))
     if short:
@@ -47,7 +48,7 @@ def partition_troubles(state: ClusterState, tool_options: str) -> Iterator[Findi
             else "the log of a broker that is not in the ISR says why it does not follow: "
             + command("inspect partitions"),
             severity="warning",
-            evidence=tuple(_seen(state, each) for each in short[:_SHOWN]),
+            evidence=tuple(partition_seen(state, each) for each in short[:_SHOWN]),
         )
 
 
@@ -77,47 +78,6 @@ def standing_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:
         yield from emptied_broker_troubles(evidence.state, evidence.held)
     yield from copy_troubles(evidence.unused_copies)
     yield from _throttles(evidence)
-
-
-def _offline(
-    state: ClusterState, partitions: list[TopicPartition], tool_options: str
-) -> Iterator[Finding]:
-    if not partitions:
-        return
-    awaited = awaited_leaders(state, partitions)
-    next_step = "the logs of their brokers say why: a log directory may have failed"
-    if awaited.brokers:
-        next_step = f"start {brokers_in_words(awaited.brokers)}"
-    if lost := awaited.lost:
-        next_step = (
-            f"start {brokers_in_words(awaited.last)}; or give up what was not copied: "
-            f"kafka-leader-election.sh {tool_options} --election-type unclean "
-            f"--topic {lost[0].topic} --partition {lost[0].partition}"
-        )
-    yield Finding(
-        Trouble.OFFLINE_PARTITIONS,
-        f"Partitions without a leader: {name_some(partitions)}.",
-        next_step,
-        severity="warning",
-        evidence=(
-            *(_seen(state, each) for each in partitions[:_SHOWN]),
-            *((f"no replica may lead without a loss: {name_some(lost)}",) if lost else ()),
-        ),
-    )
-
-
-def _seen(state: ClusterState, partition: TopicPartition) -> str:
-    found = state.states[partition]
-    elr = f", ELR {list(found.elr)}" if found.elr else ""
-    last = (
-        f", last leader {list(found.last_known_elr)}"
-        if found.last_known_elr and not found.elr
-        else ""
-    )
-    replicas = list(state.replicas(partition) or ())
-    return (
-        f"{partition}: leader {found.leader}, ISR {list(found.isr)}{elr}{last}, replicas {replicas}"
-    )
 
 
 def _throttles(evidence: KafkaEvidence) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Preferred leader elections through the brokers (ElectLeaders, KIP-460, Kafka 2.4 and later)."""
+"""Leader elections through the brokers (ElectLeaders, KIP-460, Kafka 2.4 and later)."""
 
 from __future__ import annotations
 
@@ -19,21 +19,30 @@ if TYPE_CHECKING:
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
     from kadmin.worlds.kafka.wire.refusals import Refusal
 
-_PREFERRED = 0
+_PREFERRED, _UNCLEAN = 0, 1
 _ELECTION_NOT_NEEDED = 84
 
 
-def elect_preferred_leaders(
+def serves_elections(connection: KafkaConnection) -> bool:
+    """Whether the broker that listed the others serves ElectLeaders; nothing is sent."""
+    return connection.serves(ElectLeadersRequest)
+
+
+def elect_leaders(
     connection: KafkaConnection,
     partitions: Collection[TopicPartition],
     *,
+    unclean: bool = False,
+    controller_id: int | None = None,
     send_by: float = math.inf,
 ) -> dict[TopicPartition, Refusal | None]:
     """Ask the controller to elect the preferred leaders of these partitions.
 
-    A request without a list would elect all. Returns None for each partition that is led by its
-    preferred replica, by the state of the controller, which may count a broker that failed a moment
-    ago. Raises as `KafkaConnection.change` does; an election may still happen then.
+    With `unclean`, it elects the first living replica of each one without a leader. A request
+    without a list would elect all. In ZooKeeper mode the controller is a broker, `controller_id`.
+    Returns None for each partition that has such a leader, by the state of the controller, which
+    may count a broker that failed a moment ago. Raises as `KafkaConnection.change` does; an
+    election may still happen then.
     """
     what, topic = "elect leaders", ElectLeadersRequest.TopicPartitions
     asked = [
@@ -41,9 +50,13 @@ def elect_preferred_leaders(
         for name, group in groupby(sorted(partitions), key=lambda each: each.topic)
     ]
     request = ElectLeadersRequest(
-        election_type=_PREFERRED, topic_partitions=asked, timeout_ms=int(CHANGE_S * 1000)
+        election_type=_UNCLEAN if unclean else _PREFERRED,
+        topic_partitions=asked,
+        timeout_ms=int(CHANGE_S * 1000),
     )
-    answer = connection.change(what, request, timeout_s=CHANGE_S, send_by=send_by)
+    answer = connection.change(
+        what, request, timeout_s=CHANGE_S, broker_id=controller_id, send_by=send_by
+    )
     require_confirmed([answer.error_code], "elections")
     raise_for(answer.error_code, None, connection.servers, what, Right("Alter"))
     found = {

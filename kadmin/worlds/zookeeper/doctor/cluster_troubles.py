@@ -11,6 +11,7 @@ from kadmin.insight.diagnosis.emptied_brokers import emptied_broker_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import health_of, return_or_decommission
 from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
+from kadmin.insight.diagnosis.offline import offline_partitions, partition_seen
 from kadmin.next_step import command
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.throttle import THROTTLE_KEYS
@@ -119,38 +120,24 @@ def _deletions(evidence: Evidence) -> Iterator[Finding]:
 
 def _partitions(evidence: Evidence) -> Iterator[Finding]:
     state = evidence.state
-    states, health = state.states, health_of(state)
+    health = health_of(state)
     offline, short = (
         {each for each in found if each.topic not in state.requests.deletions}
         for found in (health.offline, health.under_min_isr)
     )
     yield from min_isr_troubles(state, short, znode=TOPICS)
-    for trouble, found, what in (
-        (Trouble.OFFLINE_PARTITIONS, offline, "without a leader"),
-        (
+    yield from offline_partitions(state, sorted(offline), TOPICS)
+    if partitions := sorted(short - above_replicas(state, short)):
+        yield Finding(
             Trouble.UNDER_MIN_ISR,
-            short - above_replicas(state, short),
-            f"with fewer in-sync replicas than {MIN_INSYNC_REPLICAS}",
-        ),
-    ):
-        partitions = sorted(found)
-        if partitions:
-            seen = (
-                (
-                    f"{p}: leader {states[p].leader}, ISR {list(states[p].isr)}, replicas "
-                    f"{list(state.replicas(p) or ())}"
-                )
-                for p in partitions[:5]
-            )
-            yield Finding(
-                trouble,
-                f"Partitions {what}: {name_some(partitions)}.",
-                "start the brokers of their ISR; the log of a running broker says why it does not "
-                "follow",
-                severity="warning",
-                znode=TOPICS,
-                evidence=tuple(seen),
-            )
+            f"Partitions with fewer in-sync replicas than {MIN_INSYNC_REPLICAS}: "
+            f"{name_some(partitions)}.",
+            "start the brokers of their ISR; the log of a running broker says why it does not "
+            "follow",
+            severity="warning",
+            znode=TOPICS,
+            evidence=tuple(partition_seen(state, each) for each in partitions[:5]),
+        )
 
 
 def _throttles(evidence: Evidence) -> Iterator[Finding]:

@@ -1,0 +1,189 @@
+"""Recoveries on live brokers: the loss is known before, and the chosen copy leads.
+
+The cluster is one of its own: its brokers die, and broker 4 stays alive with kadmin's record.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support.live.errands import MODES, cluster_of, connected
+from support.live.lost_leaders import DEAD, ends, impatient, leaderless, lose_leaders
+from support.live.maintenance_kills import points_in
+from support.live.waiting import wait_until
+from support.network.frame_proxy import Action
+
+from kadmin.schema import validate_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from support.live.errands import Brokers
+    from support.live.maintenance_kills import Point
+
+    from kadmin.cluster.model import Replicas, TopicPartition
+    from kadmin.sandbox import Sandbox
+
+pytestmark = pytest.mark.live
+
+COUNTS = {2: 200, 3: 350, DEAD: 500}
+
+
+@pytest.fixture(scope="module", params=MODES)
+def sandbox(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
+    with cluster_of(request.param, tmp_path_factory) as found:
+        yield found
+
+
+@pytest.fixture
+def brokers(sandbox: Sandbox) -> Iterator[Brokers]:
+    with connected(sandbox) as found:
+        yield found
+        found.start()
+
+
+def propose(brokers: Brokers, plan: Path, *more: str) -> dict[str, Any]:
+    found = brokers.kadmin("propose", "recovery", "--out", str(plan), *more, "-o", "json")
+    assert found.status == 0, found.err
+    value: dict[str, Any] = json.loads(found.out)
+    assert validate_value(value, "answers/propose-recovery") == []
+    return value
+
+
+def lists(brokers: Brokers) -> dict[TopicPartition, Replicas]:
+    assignment = brokers.state().assignment
+    return {each: assignment[each] for each in assignment if each.topic in brokers.topics}
+
+
+def leader(brokers: Brokers, partition: TopicPartition) -> int:
+    return brokers.state().states[partition].leader
+
+
+def test_the_longest_copy_leads_the_loss_is_told_and_the_lists_stay(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    lost = tuple(brokers.topic({0: each})[0] for each in ((1, 2, 3), (1, 2), (1,)))
+    y, x, z = lost
+    before, plan = lists(brokers), tmp_path / "recovery.yaml"
+    lose_leaders(brokers, lost, COUNTS)
+    found = propose(brokers, plan, "--html", str(tmp_path / "recovery.html"))
+    assert {"broker_id": DEAD, "partitions": 3} in found["starts"]
+    rows = {each["topic"]: each for each in found["partitions"]}
+    of_y, of_x, of_z = (rows[each.topic] for each in lost)
+    assert {copy["broker_id"]: copy["end_offset"] for copy in of_y["copies"]} == {2: 200, 3: 350}
+    assert (of_y["leader"], of_y["records_lost"]) == (3, None)
+    assert (of_x["leader"], of_z["leader"]) == (2, None)
+    assert of_z["impossible"] == "no replica is alive"
+    assert "start broker 1" in brokers.kadmin("doctor").out
+    early = brokers.kadmin("apply", str(plan), "--yes")
+    assert early.status == 8, early.err
+    assert "may be back soon" in early.err
+    assert leaderless(brokers) >= set(lost)
+    impatient(plan)
+    applied = brokers.kadmin("apply", str(plan), "--yes")
+    assert applied.status == 0, applied.err
+    assert "2 partitions led by the chosen replica" in applied.out
+    assert (leader(brokers, y), leader(brokers, x), leader(brokers, z)) == (3, 2, -1)
+    assert lists(brokers) == before
+    assert brokers.kadmin("rollback", "--yes").status != 0
+    short = brokers.kadmin("verify", str(plan))
+    assert short.status != 0
+    assert "not in sync yet: broker 1" in short.out + short.err
+    brokers.start()
+    assert brokers.kadmin("verify", str(plan)).status == 0
+    assert ends(brokers, y) == {1: 350, 2: 350, 3: 350}
+    assert ends(brokers, z) == {1: 500}
+
+
+@pytest.mark.matrix
+def test_a_leader_that_comes_back_is_left_alone(brokers: Brokers, tmp_path: Path) -> None:
+    (y,) = brokers.topic({0: (1, 2, 3)})
+    plan = tmp_path / "recovery.yaml"
+    lose_leaders(brokers, [y], COUNTS)
+    propose(brokers, plan)
+    impatient(plan)
+    brokers.sandbox.start_broker(DEAD)
+    wait_until(lambda: leader(brokers, y) == DEAD)
+    applied = brokers.kadmin("apply", str(plan), "--yes")
+    assert applied.status == 0, applied.err
+    assert "nothing to do" in applied.out
+    brokers.start()
+    assert ends(brokers, y) == {1: 500, 2: 500, 3: 500}
+
+
+@pytest.mark.matrix
+def test_a_partition_whose_copies_are_all_lost_comes_back_empty(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    (z,) = brokers.topic({0: (1,)})
+    plan = tmp_path / "recovery.yaml"
+    lose_leaders(brokers, [z], {DEAD: 50})
+    propose(brokers, plan, "--empty")
+    impatient(plan)
+    applied = brokers.kadmin("apply", str(plan), "--yes")
+    assert applied.status == 0, applied.err
+    (new,) = lists(brokers)[z]
+    assert new != DEAD
+    assert leader(brokers, z) == new
+    assert ends(brokers, z) == {new: 0}
+    assert brokers.kadmin("verify", str(plan)).status == 0
+
+
+KILLS = 5
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("then", ["resumed", "cancelled"])
+def test_a_killed_recovery_goes_on_or_restores_the_lists(
+    brokers: Brokers, tmp_path: Path, then: str
+) -> None:
+    """Rule: each kill point has a topic of its own, and all lose their leaders at once."""
+    topics = [brokers.topic({0: (1, 2, 3), 1: (1, 3, 2)}) for _ in range(KILLS + 1)]
+    before = lists(brokers)
+    lose_leaders(brokers, [each for topic in topics for each in topic], {2: 2, 3: 4, DEAD: 6})
+    plans = split(brokers, tmp_path)
+    with brokers.proxy() as proxy:
+        first = brokers.run("apply", str(plans[topics[0][0].topic]), "--yes", through=proxy)
+        assert first.answer().status == 0, first.answer().err
+    points = points_in(proxy, brokers)
+    chosen = points[len(points) // KILLS :: max(1, len(points) // KILLS)][:KILLS]
+    for point, topic in zip(chosen, topics[1:], strict=False):
+        plan = plans[topic[0].topic]
+        kill(brokers, plan, point)
+        after = brokers.kadmin("resume" if then == "resumed" else "cancel", "--yes")
+        assert json.loads(brokers.kadmin("status", "-o", "json").out)["operations"] == [], point
+        if then == "resumed":
+            again = brokers.kadmin("apply", str(plan), "--yes")
+            assert again.status == 0, (point, after.err, again.err)
+            assert {leader(brokers, each) for each in topic} == {3}, point
+        assert {each: lists(brokers)[each] for each in topic} == {
+            each: before[each] for each in topic
+        }, (point, after.err)
+
+
+def kill(brokers: Brokers, plan: Path, point: Point) -> None:
+    """Apply a plan in a process that is killed at a point, and wait until its lock expired."""
+    with brokers.proxy() as proxy:
+        runner = brokers.run("apply", str(plan), "--yes", through=proxy)
+        proxy.faults.append(point.fault(Action.CUT_BEFORE, runner.kill))
+        wait_until(lambda: runner.ended)
+        runner.end()
+    wait_until(lambda: brokers.kadmin("lock", "show").out.strip() == "the lock is free")
+
+
+def split(brokers: Brokers, folder: Path) -> dict[str, Path]:
+    """Return a plan for each topic of the test, impatient."""
+    whole = folder / "recovery.json"
+    propose(brokers, whole)
+    plan, found = json.loads(whole.read_text()), {}
+    for topic in brokers.topics:
+        entries = [each for each in plan["spec"]["partitions"] if each["topic"] == topic]
+        spec = {**plan["spec"], "allow": {"impatient": True}, "partitions": entries}
+        found[topic] = folder / f"{topic}.json"
+        found[topic].write_text(json.dumps({**plan, "spec": spec}))
+    return found
