@@ -13,7 +13,7 @@ from kadmin.answers.recovery import (
     RecoveryAnswer,
 )
 from kadmin.cluster.names import one_line
-from kadmin.plan.rules import loss_in_words
+from kadmin.plan.model import Losing
 from kadmin.report.text import NOTHING, SHOWN_ROWS, about, table
 from kadmin.wording import count
 
@@ -36,7 +36,7 @@ def recovery_text(proposal: RecoveryProposal, unknown: Sequence[str], path: Path
     planned = [each for each in offline if each.entry is not None]
     if planned:
         lines.append("what the plan does instead, and loses:")
-        heads = ("partition", "leader", "copies that are alive: end, bytes", "lost")
+        heads = ("partition", "leader", "copies that are alive: end, bytes", "records lost")
         rows = [(*row, loss_of(each)) for each in planned[:SHOWN_ROWS] for row in [_row(each)]]
         lines.append(table(heads, rows))
         if len(planned) > SHOWN_ROWS:
@@ -65,8 +65,15 @@ def recovery_answer(
 
 
 def loss_of(found: OfflinePartition) -> str:
-    """Return what the plan loses of a partition, '' where it is not in the plan."""
-    return "" if found.entry is None else loss_in_words(found.entry)
+    """Return the records that the plan loses of a partition, '' where it is not in the plan."""
+    entry = found.entry
+    if entry is None or entry.replicas is not None:
+        return "" if entry is None else "all"
+    losing = entry.losing or Losing()
+    if losing.at_most is not None:
+        least = 0 if losing.records is None else losing.records
+        return f"{least:,} to {losing.at_most:,}, if none was written after the sample"
+    return "unknown" if losing.records is None else f"at least {losing.records:,}"
 
 
 def copies_of(found: OfflinePartition) -> str:

@@ -11,6 +11,7 @@ from kadmin.operations.decide.actions import Finish
 from kadmin.operations.decide.leaders import leaders_in_words
 from kadmin.operations.decide.lost_records import lost_error, lost_in_words, lost_records
 from kadmin.operations.reading.log_ends import read_epoch_ends, read_high_watermarks
+from kadmin.operations.record.record import OperationKind
 from kadmin.operations.record.stop_request import StoppedByRequestError
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ def with_losses(
     lost, unknown = _losses(context, record, observed)
     offline = () if record.health is None else record.health.offline
     others = record.origin.keys() - {each.partition for each in lost}
+    if record.kind is OperationKind.RECOVERY:
+        # The leaders that it elects lack records, and its own message says so.
+        others = set()
     said = [lost_in_words(lost), leaders_in_words(others, offline, memory, observed.state), unknown]
     for words in filter(None, said):
         context.tell(events.Note(f"warning: {words}"))

@@ -53,7 +53,7 @@ def _notices(proposal: RecoveryProposal, unknown: Sequence[str]) -> list[page.No
             page.Notice(
                 "The plan elects leaders that lack records. It cannot be undone: a dead leader "
                 "that returns deletes what the new one lacks.",
-                page.Tone.BAD,
+                page.Tone.WARN,
                 str(command("apply", "PLAN")),
             )
         )
@@ -86,7 +86,7 @@ def _section(offline: Sequence[OfflinePartition]) -> page.Section:
         page.PageColumn("Copies alive: end, bytes", numeric=False),
         page.PageColumn("Known to have reached", numeric=False, prose=True),
         page.PageColumn("The plan elects"),
-        page.PageColumn("Lost", numeric=False, prose=True),
+        page.PageColumn("Records lost", numeric=False, prose=True),
     )
     rows = tuple(_row(each) for each in offline)
     lead = (
