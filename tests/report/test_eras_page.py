@@ -22,7 +22,7 @@ def test_the_page_is_what_the_tables_say() -> None:
 @pytest.mark.parametrize(
     ("files", "claims"),
     [
-        ("live/test_eras.py", CLAIMS),
+        ("live/test_eras*.py", CLAIMS),
         ("kraft/test_eras_api*.py", KRAFT_CLAIMS),
         ("live/test_eras_reading.py", READING_CLAIMS),
     ],

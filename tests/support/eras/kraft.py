@@ -99,6 +99,7 @@ def reassign(
     *targets: Replicas | None,
     same_factor: bool = False,
     timeout_ms: int = _TIMEOUT_MS,
+    broker_id: int | None = None,
 ) -> tuple[int, list[int], list[str | None]]:
     """Ask for several targets of one partition in one request; return the code of the whole, codes
     and messages.
@@ -116,7 +117,9 @@ def reassign(
         allow_replication_factor_change=not same_factor,
         topics=[topic(name=partition.topic, partitions=entries)],
     )
-    answer = connection.change("alter reassignments", request, timeout_s=2 * PATIENCE_S)
+    answer = connection.change(
+        "alter reassignments", request, timeout_s=2 * PATIENCE_S, broker_id=broker_id
+    )
     found = [each for of_topic in answer.responses for each in of_topic.partitions]
     return (
         answer.error_code,
@@ -167,17 +170,31 @@ def elect(
     partition: TopicPartition,
     kind: int = PREFERRED,
     timeout_ms: int = _TIMEOUT_MS,
+    broker_id: int | None = None,
 ) -> int:
-    """The error code of an election of one partition."""
-    topic = ElectLeadersRequest.TopicPartitions(
-        topic=partition.topic, partitions=[partition.partition]
-    )
-    request = ElectLeadersRequest(
-        election_type=kind, topic_partitions=[topic], timeout_ms=timeout_ms
-    )
-    answer = connection.change("elect leaders", request, timeout_s=PATIENCE_S)
-    code: int = answer.replica_election_results[0].partition_result[0].error_code
+    """The error code of an election of one partition, asked for at one broker or at any."""
+    (code,) = elect_all(connection, [partition], kind, timeout_ms, broker_id)
     return code
+
+
+def elect_all(
+    connection: KafkaConnection,
+    partitions: Sequence[TopicPartition],
+    kind: int = PREFERRED,
+    timeout_ms: int = _TIMEOUT_MS,
+    broker_id: int | None = None,
+) -> list[int]:
+    """The error codes of elections of partitions of one topic, in one request."""
+    numbers = [each.partition for each in partitions]
+    request = ElectLeadersRequest(
+        election_type=kind,
+        topic_partitions=[
+            ElectLeadersRequest.TopicPartitions(topic=partitions[0].topic, partitions=numbers)
+        ],
+        timeout_ms=timeout_ms,
+    )
+    answer = connection.change("elect leaders", request, timeout_s=PATIENCE_S, broker_id=broker_id)
+    return [each.error_code for each in answer.replica_election_results[0].partition_result]
 
 
 def change_config(

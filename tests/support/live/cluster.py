@@ -339,9 +339,9 @@ class Cluster:
         finally:
             self._sandbox.start_broker(broker_id)
             self.controllers.wait()
-            wait_until(self._all_name_the_controller, 60)
+            wait_until(self.all_name_the_controller, 60)
 
-    def _all_name_the_controller(self) -> bool:
+    def all_name_the_controller(self) -> bool:
         """Whether every broker's metadata names the controller: one that has just started names
         none (-1).
         """

@@ -1,0 +1,95 @@
+"""Partitions without a leader whose living replicas have fewer records than the dead leader."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from support.live.waiting import wait_until
+
+from kadmin.cluster.model import NO_LEADER
+from kadmin.cluster.offsets import LogEnd
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.offsets import ask_log_offsets
+from kadmin.worlds.kafka.wire.records import produce
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from kadmin.cluster.model import Replicas, TopicPartition
+    from kadmin.cluster.offsets import LogOffsets
+    from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
+    from kadmin.worlds.kafka.wire.metadata import PartitionMetadata
+
+ENDS = {2: 2, 3: 5, 1: 8}
+"""The records that each broker has of a partition, in the order in which the brokers are
+stopped."""
+LOST = b"lost"
+_ANSWER_S = 60.0
+
+
+def lose_leaders(
+    sandbox: Sandbox,
+    connection: KafkaConnection,
+    written: Mapping[TopicPartition, Replicas],
+    without_2: Callable[[], None] = lambda: None,
+) -> None:
+    """Stop broker 1, which leads the partitions with these replicas and alone has all records.
+
+    Brokers 2 and 3 are stopped before it, and started after it. `without_2` writes more in between.
+    """
+    begin = 0
+    for broker, end in ENDS.items():
+        produce(connection.servers, dict.fromkeys(written, [LOST] * (end - begin)))
+        begin = end
+        if broker == 3:
+            without_2()
+        sandbox.stop_broker(broker)
+        wait_all(
+            connection,
+            written,
+            lambda each, gone=broker: gone not in each.isr or each.leader == NO_LEADER,  # type: ignore[misc] # bound now
+        )
+    for broker in (2, 3):
+        sandbox.start_broker(broker)
+    asked = {
+        broker: [each for each, replicas in written.items() if broker in replicas]
+        for broker in (2, 3)
+    }
+    # A broker that has just started answers 6 until it has heard of its replicas.
+    wait_until(
+        lambda: (
+            not any(each.refused for each in log_ends(connection, asked, LogEnd.WRITTEN).values())
+        )
+    )
+
+
+def wait_all(
+    connection: KafkaConnection,
+    partitions: Iterable[TopicPartition],
+    shown: Callable[[PartitionMetadata], bool],
+) -> None:
+    """Wait until every live broker shows partitions so."""
+    named = set(partitions)
+
+    def all_show() -> bool:
+        brokers = read_metadata(connection, ()).brokers.values()
+        copies = [
+            read_metadata(
+                connection, {each.topic for each in named}, broker_id=each.broker_id
+            ).partitions
+            for each in brokers
+            if each.alive
+        ]
+        return all(
+            named <= copy.keys() and all(shown(copy[each]) for each in named) for copy in copies
+        )
+
+    wait_until(all_show)
+
+
+def log_ends(
+    connection: KafkaConnection, asked: Mapping[int, Iterable[TopicPartition]], at: LogEnd
+) -> Mapping[int, LogOffsets]:
+    """Return what each of these brokers answers to ListOffsets."""
+    return ask_log_offsets(connection, asked, at, _ANSWER_S)().given
