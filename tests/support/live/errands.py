@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from support.cli.in_process import Answer
 
     from kadmin.cluster.model import ClusterState, Replicas
+    from kadmin.sandbox.links import Link
 
     Proxy = BrokerProxy | FaultProxy
 
@@ -152,12 +153,16 @@ class Brokers:
 
 @contextmanager
 def cluster_of(
-    mode: tuple[str, str], folders: pytest.TempPathFactory, brokers: int = 4
+    mode: tuple[str, str],
+    folders: pytest.TempPathFactory,
+    brokers: int = 4,
+    link: Link | None = None,
 ) -> Iterator[Sandbox]:
     """Run a cluster of one of MODES; brokers 1 to 4 are on racks r1, r2, r3, r1."""
     version, world = mode
     folder = folders.mktemp("errands") / "sandbox"
-    found = Sandbox.up(SandboxSpec(folder, version=version, mode=world, brokers=brokers))
+    spec = SandboxSpec(folder, version=version, mode=world, brokers=brokers, link=link)
+    found = Sandbox.up(spec)
     try:
         yield found
     finally:
