@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
@@ -39,17 +38,18 @@ from kadmin.operations.decide.actions import (
     failed,
 )
 from kadmin.operations.decide.common import before_request, overdue
+from kadmin.operations.decide.recovery_look import ORDER, RESTORE, EntryStage, RecoveryLook
 from kadmin.operations.decide.spec import ListedOperationSpec, PlanKind, Verdict
 from kadmin.operations.record.record import OperationKind, OperationState
-from kadmin.operations.record.steps import UncleanElectionStep, WaveStep, refused_by_cluster
+from kadmin.operations.record.steps import WaveStep
 from kadmin.operations.record.stop_request import Stop
 from kadmin.plan.model import PartitionTarget, RecoveryPlan
 from kadmin.plan.progress import Progress
-from kadmin.plan.recovery import clean_leaders, living_replicas, starts_of, without_leader
+from kadmin.plan.recovery import starts_of, without_leader
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.decide.actions import Action, Memory, Observed
@@ -57,22 +57,9 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.spec import PlanHistory
     from kadmin.plan.model import ForcedLeader
 
-ORDER, RESTORE = 0, 1
-"""The waves of a recovery: lists with the chosen leader first, and the lists of before."""
 LISTS_AT_ONCE = 1_000
 IMPATIENT_S = 600.0
 """Seconds since the plan was made, before which a dead broker counts as seen alive lately."""
-
-
-class EntryStage(StrEnum):
-    """Where a partition is."""
-
-    ORDER = "another replica would be elected"
-    ELECT = "no leader"
-    CLEAN = "a replica that leads without a loss is alive"
-    RESTORE = "led, and its list is not the one of before"
-    LED = "led"
-    GIVEN_UP = "cannot be elected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,98 +74,93 @@ class RecoveryWork(ListedOperationSpec):
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
         """Decide the next action of the recovery."""
-        found = self._sorted(observed, memory, now)
+        look = RecoveryLook(observed, overdue(memory, now))
+        found = self._sorted(look)
         cancelled = observed.request is not None and observed.request.stop is not Stop.PAUSE
         if not cancelled:
             if clean := found[EntryStage.CLEAN]:
                 names = name_some(entry.partition for entry in clean)
                 reason = f"a replica is alive that may lead without a loss: {names}"
                 return Wait(reason, reason)
-            if action := self._force(found, observed, memory, now):
+            if action := self._force(found, look, memory):
                 return action
         restoring = [
             entry
             for stage, entries in found.items()
             for entry in entries
             if stage is EntryStage.RESTORE
-            or (cancelled and entry.replicas is None and _is_misplaced(entry, observed))
+            or (cancelled and entry.replicas is None and look.is_misplaced(entry))
         ]
         if restoring:
             targets = [_restored(entry, observed.state) for entry in restoring]
-            return _publish(RESTORE, targets, observed, memory, now)
-        return self._result(found, observed, cancelled=cancelled)
+            return _publish(RESTORE, targets, look, memory)
+        return self._result(found, look, cancelled=cancelled)
 
-    def in_flight(self, observed: Observed, memory: Memory) -> bool:
+    def in_flight(self, observed: Observed, _memory: Memory) -> bool:
         """Whether a request was sent whose effect is not seen yet, or a list is to be restored."""
-        found = self._sorted(observed, memory, memory.step_seen_at)
-        asked = _asked(observed)
-        electing = [entry for entry in found[EntryStage.ELECT] if entry.partition in asked]
+        look = RecoveryLook(observed, late=False)
+        found = self._sorted(look)
+        electing = [entry for entry in found[EntryStage.ELECT] if entry.partition in look.asked]
         return bool(found[EntryStage.RESTORE] or electing)
 
     def open(self, state: ClusterState) -> tuple[str, ...]:
         """Name the partitions without a leader."""
-        return tuple(str(each) for each in self.listed() if not _has_leader(each, state))
+        leaderless = set(without_leader(state))
+        return tuple(str(each) for each in self.listed() if each in leaderless)
 
     def stage_in_words(self, _memory: Memory) -> str:
         """Return the stage under way as part of a sentence."""
         return f"the recovery of {count(len(self.plan.partitions), 'partition')}"
 
-    def _sorted(
-        self, observed: Observed, memory: Memory, now: float
-    ) -> Mapping[EntryStage, list[ForcedLeader]]:
+    def _sorted(self, look: RecoveryLook) -> Mapping[EntryStage, list[ForcedLeader]]:
         found: dict[EntryStage, list[ForcedLeader]] = {stage: [] for stage in EntryStage}
-        late = overdue(memory, now)
         for entry in self.plan.partitions:
-            if entry.partition in observed.state.states:
-                found[_stage(entry, observed, late=late)].append(entry)
+            if entry.partition in look.state.states:
+                found[look.stage(entry)].append(entry)
         return found
 
     def _force(
         self,
         found: Mapping[EntryStage, Sequence[ForcedLeader]],
-        observed: Observed,
+        look: RecoveryLook,
         memory: Memory,
-        now: float,
     ) -> Action | None:
         """Return the next action towards a leader, None where every partition has its answer."""
-        to_order, to_elect = found[EntryStage.ORDER], found[EntryStage.ELECT]
-        if not to_order and not to_elect:
-            return None
-        elected = _asked(observed)
-        tried = any(_has_leader(each, observed.state) for each in elected)
-        most = ELECTION_BATCH if tried else 1
         # The one that goes first is ordered, elected and looked at before any other is touched.
+        tried = any(look.has_leader(each) for each in look.asked)
+        to_order = {entry.partition for entry in found[EntryStage.ORDER]}
+        to_elect = {entry.partition for entry in found[EntryStage.ELECT]}
         scope = [
-            entry.partition
+            entry
             for entry in self.plan.partitions
-            if entry in to_order or entry in to_elect
-        ][:most]
-        ordering = [entry for entry in to_order if entry.partition in scope]
-        if ordering:
-            targets = [entry.ordered for entry in ordering]
-            return _publish(ORDER, targets, observed, memory, now)
-        waiting = [each for each in scope if each in elected]
-        if waiting:
+            if entry.partition in to_order or entry.partition in to_elect
+        ][: ELECTION_BATCH if tried else 1]
+        if not scope:
+            return None
+        if ordering := [entry.ordered for entry in scope if entry.partition in to_order]:
+            return _publish(ORDER, ordering, look, memory)
+        partitions = tuple(entry.partition for entry in scope)
+        if waiting := [each for each in partitions if each in look.asked]:
             return Wait(f"electing {name_some(waiting)}")
-        return before_request(observed, memory) or PublishElection(tuple(scope), unclean=True)
+        return before_request(look.observed, memory) or PublishElection(partitions, unclean=True)
 
     def _result(
         self,
         found: Mapping[EntryStage, Sequence[ForcedLeader]],
-        observed: Observed,
+        look: RecoveryLook,
         *,
         cancelled: bool,
     ) -> Finish:
-        message = _in_words(found[EntryStage.LED], observed)
+        message = _in_words(found[EntryStage.LED], look)
         left = [
             *found[EntryStage.GIVEN_UP],
-            *(entry for entry in found[EntryStage.LED] if _led_by_another(entry, observed)),
+            *(entry for entry in found[EntryStage.LED] if look.led_by_another(entry)),
         ]
         if cancelled:
             return Finish(OperationState.CANCELLED, message)
         if not left:
             return Finish(OperationState.COMPLETED, message)
-        reasons = "; ".join(f"{entry.partition}: {_why_not(entry, observed)}" for entry in left[:5])
+        reasons = "; ".join(f"{entry.partition}: {look.why_not(entry)}" for entry in left[:5])
         return failed(
             NotCompletedError(
                 f"Not led as planned: {name_some(entry.partition for entry in left)} "
@@ -187,48 +169,6 @@ class RecoveryWork(ListedOperationSpec):
                 next_step=command("propose recovery", "--out", "PLAN"),
             )
         )
-
-
-def _stage(entry: ForcedLeader, observed: Observed, *, late: bool) -> EntryStage:
-    partition, state = entry.partition, observed.state
-    if _has_leader(partition, state):
-        return EntryStage.RESTORE if _is_misplaced(entry, observed) else EntryStage.LED
-    if clean_leaders(partition, state):
-        return EntryStage.CLEAN
-    moving, alive = _is_moving(partition, state), living_replicas(partition, state)
-    if (
-        partition in refused_by_cluster(observed.steps)
-        or (partition in _asked(observed) and late)
-        or (entry.replicas is None and moving)
-        or entry.leader not in state.brokers
-    ):
-        reordered = entry.replicas is None and _is_misplaced(entry, observed)
-        return EntryStage.RESTORE if reordered else EntryStage.GIVEN_UP
-    leads = alive[:1] == (entry.leader,)
-    if entry.replicas is not None:
-        leads = moving and state.topics[partition.topic].target(partition.partition) == (
-            entry.ordered.replicas
-        )
-    return EntryStage.ELECT if leads else EntryStage.ORDER
-
-
-def _is_misplaced(entry: ForcedLeader, observed: Observed) -> bool:
-    """Whether we put another list there, which is to be restored, or whose move is to be ended."""
-    partition, state = entry.partition, observed.state
-    if partition in _refused_restores(observed):
-        return False
-    moving = _is_moving(partition, state)
-    if entry.replicas is not None:
-        return moving and state.topics[partition.topic].target(partition.partition) == (
-            entry.ordered.replicas
-        )
-    return not moving and state.replicas(partition) == entry.ordered.replicas != entry.current
-
-
-def _refused_restores(observed: Observed) -> Mapping[TopicPartition, str]:
-    return refused_by_cluster(
-        step for step in observed.steps if isinstance(step, WaveStep) and step.wave == RESTORE
-    )
 
 
 def _restored(entry: ForcedLeader, state: ClusterState) -> PartitionTarget:
@@ -242,72 +182,30 @@ def _restored(entry: ForcedLeader, state: ClusterState) -> PartitionTarget:
 
 
 def _publish(
-    wave: int,
-    targets: Sequence[PartitionTarget],
-    observed: Observed,
-    memory: Memory,
-    now: float,
+    wave: int, targets: Sequence[PartitionTarget], look: RecoveryLook, memory: Memory
 ) -> Action:
     """Publish lists, unless the step before did, and the cluster may not show it yet."""
-    last = observed.steps[-1] if observed.steps else None
-    if isinstance(last, WaveStep) and last.wave == wave and not overdue(memory, now):
+    steps = look.observed.steps
+    last = steps[-1] if steps else None
+    if isinstance(last, WaveStep) and last.wave == wave and not look.late:
         asked = None if last.intent is None else last.intent.targets
         if asked is None or any(asked.get(each.partition) == each.replicas for each in targets):
             return Wait("waiting until the cluster shows the order of replicas")
-    return before_request(observed, memory) or PublishWave(
+    return before_request(look.observed, memory) or PublishWave(
         wave, tuple(targets[:LISTS_AT_ONCE]), by_api=True
     )
 
 
-def _asked(observed: Observed) -> set[TopicPartition]:
-    """Return the partitions that an unclean election of ours named."""
-    steps = (step for step in observed.steps if isinstance(step, UncleanElectionStep))
-    return {partition for step in steps for partition in step.partitions}
-
-
-def _has_leader(partition: TopicPartition, state: ClusterState) -> bool:
-    found = state.states.get(partition)
-    return found is not None and found.leader > NO_LEADER
-
-
-def _is_moving(partition: TopicPartition, state: ClusterState) -> bool:
-    topic = state.topics.get(partition.topic)
-    return topic is not None and topic.is_moving(partition.partition)
-
-
-def _led_by_another(entry: ForcedLeader, observed: Observed) -> bool:
-    """Whether another replica than the chosen one was elected by our request.
-
-    A leader that came back by itself is no such replica.
-    """
-    if entry.partition not in _asked(observed):
-        return False
-    found = observed.state.states[entry.partition]
-    return entry.leader not in {found.leader, *found.isr}
-
-
-def _why_not(entry: ForcedLeader, observed: Observed) -> str:
-    state = observed.state
-    if reason := refused_by_cluster(observed.steps).get(entry.partition):
-        return reason
-    if _has_leader(entry.partition, state):
-        return f"broker {state.states[entry.partition].leader} leads, not {entry.leader}"
-    if entry.leader not in state.brokers:
-        return f"{brokers_in_words([entry.leader])} is not alive any more"
-    return "the controller did not elect it; its log says why"
-
-
-def _in_words(led: Iterable[ForcedLeader], observed: Observed) -> str:
+def _in_words(led: Sequence[ForcedLeader], look: RecoveryLook) -> str:
     """Say how many partitions were elected, and what they lost as far as it is known."""
-    asked = _asked(observed)
-    elected = [entry for entry in led if entry.partition in asked]
-    back = sum(entry.partition not in asked for entry in led) if elected else 0
+    elected = [entry for entry in led if entry.partition in look.asked]
+    back = len(led) - len(elected) if elected else 0
     text = f"{count(len(elected), 'partition')} led by the chosen replica"
     if elected:
         text += f", {_lost(elected)}"
-    if left := _refused_restores(observed):
-        reasons = "; ".join(dict.fromkeys(left.values()))
-        text += f"; the list of before was refused for {name_some(left)}: {reasons}"
+    if look.kept:
+        reasons = "; ".join(dict.fromkeys(look.kept.values()))
+        text += f"; the list of before was refused for {name_some(look.kept)}: {reasons}"
     if back:
         text += f"; {count(back, 'partition')} had a leader again, nothing was elected there"
     return text
@@ -354,7 +252,7 @@ def _verdicts(plan: RecoveryPlan, state: ClusterState, _: PlanHistory) -> Iterat
         replicas = state.replicas(partition)
         if found is None or replicas is None:
             progress, detail = Progress.STALE, "no such partition"
-        elif not _has_leader(partition, state):
+        elif found.leader <= NO_LEADER:
             progress, detail = Progress.WAITING, "no leader"
         elif missing := sorted(set(replicas) - set(found.isr)):
             progress = Progress.SETTLED

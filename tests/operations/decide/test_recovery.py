@@ -22,12 +22,11 @@ from kadmin.operations.decide.actions import (
 from kadmin.operations.decide.kinds import record_of, spec_of
 from kadmin.operations.decide.recovery import (
     IMPATIENT_S,
-    ORDER,
     RECOVERY,
-    RESTORE,
     RecoveryWork,
     awaited_lately,
 )
+from kadmin.operations.decide.recovery_look import ORDER, RESTORE
 from kadmin.operations.decide.spec import PlanHistory
 from kadmin.operations.record.codec import decode_record, encode_record
 from kadmin.operations.record.holder import Holder
@@ -141,6 +140,17 @@ def test_what_cannot_be_elected_is_named_and_the_rest_goes_on() -> None:
     assert late == PublishWave(
         RESTORE, (PartitionTarget(tp("y-0"), (1, 2, 3), (3, 1, 2)),), by_api=True
     )
+
+
+def test_an_order_that_never_shows_is_given_up() -> None:
+    alone = replace(PLAN, partitions=PLAN.partitions[:1])
+    steps = tuple(WaveStep(number, AT, ORDER) for number in (1, 2, 3))
+    memory = replace(recall(steps), step_seen_at=0.0)
+    again = act(steps=steps[:2], plan=alone, memory=memory, now=LATE)
+    assert isinstance(again, PublishWave)
+    found = act(steps=steps, plan=alone, memory=memory, now=LATE)
+    assert isinstance(found, Finish)
+    assert found.state is OperationState.FAILED
 
 
 def test_another_leader_than_the_chosen_one_is_a_failure() -> None:
