@@ -51,10 +51,10 @@ def recovery(
     from kadmin.operations.reading.recovery import read_evidence
     from kadmin.operations.reading.snapshot import read_state
     from kadmin.plan.recovery import propose_recovery, without_leader
-    from kadmin.report.pages.html import require_renderer
-    from kadmin.report.recovery import recovery_answer, recovery_text
 
     if html is not None:
+        from kadmin.report.pages.html import require_renderer
+
         require_renderer()
     with open_reading(cluster, timeout_s=timeout) as context:
         state = read_state(context)
@@ -71,6 +71,8 @@ def recovery(
         from kadmin.report.pages.recovery_page import recovery_page
 
         write_text(html, recovery_page(proposal, unknown, str(out)))
+    from kadmin.report.recovery import recovery_answer, recovery_text
+
     answer(
         output,
         lambda: recovery_text(proposal, unknown, out),
