@@ -6,11 +6,14 @@ Broker 1, which alone had all records, is stopped once for all of them; broker 4
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 from support.eras.claims import CLAIMS, claim
+from support.eras.clients import NAMES as CLIENTS
+from support.eras.clients import Clients
 from support.eras.kraft import UNCLEAN, elect, in_flight, reassign
 from support.eras.offline import ENDS, log_ends, lose_leaders
 from support.live.controllers import REASSIGN
@@ -44,6 +47,10 @@ NAMES: dict[str, Replicas] = {
     **dict.fromkeys(("lost", "taken_back"), (1,)),
 }
 """The topics of the tests, of one partition each."""
+EXITS = "Exiting because log truncation is not allowed"
+TRANSACTIONS = "__transaction_state"
+TRANSACTIONS_PARTITIONS = 50
+"""The default of transaction.state.log.num.partitions."""
 
 
 def seen(cluster: Cluster, name: str) -> str:
@@ -58,6 +65,8 @@ class Offline:
     cluster: Cluster
     connection: KafkaConnection
     partitions: dict[str, TopicPartition]
+    clients: Clients | None
+    """None before 0.11, which has no such producers."""
 
     def state(self, name: str) -> PartitionState:
         partition = self.partitions[name]
@@ -75,8 +84,7 @@ class Offline:
 
     def allow(self, name: str, value: str | None = "true") -> None:
         """Let replicas lead that are not in sync; None takes that back."""
-        config = {} if value is None else {"unclean.leader.election.enable": value}
-        self.cluster.configure(f"topics/{self.partitions[name].topic}", config)
+        allow(self.cluster, self.partitions[name].topic, value)
 
     def elect(self, name: str) -> int:
         """Let an unclean election choose a leader, by the config, and return it."""
@@ -109,13 +117,49 @@ def offline(cluster: Cluster, live: Sandbox) -> Iterator[Offline]:
     """
     made = {name: cluster.create_topic({0: replicas}) for name, replicas in NAMES.items()}
     partitions = {name: TopicPartition(topic, 0) for name, topic in made.items()}
+    written = {partitions[name]: replicas for name, replicas in NAMES.items()}
     move_controller(cluster, 4)
     with KafkaConnection(Servers(cluster.bootstrap)) as connection:
-        written = {partitions[name]: replicas for name, replicas in NAMES.items()}
-        lose_leaders(live, connection, written)
+        clients = None
+        if cluster.version >= (0, 11):
+            keep_coordinators(cluster)
+            topic = cluster.create_topic(dict.fromkeys(range(len(CLIENTS)), (1, 2)))
+            clients = Clients(connection, topic, newest=False)
+            written |= dict.fromkeys(clients.partitions.values(), (1, 2))
+            clients.begin()
+        lose_leaders(live, connection, written, clients.go_on if clients else lambda: None)
         cluster.controllers.wait()
-        yield Offline(cluster, connection, partitions)
+        yield Offline(cluster, connection, partitions, clients)
     start(cluster, live, 1)
+    if clients is not None:
+        cluster.raw.create(f"/kafka/admin/delete_topics/{TRANSACTIONS}", b"")
+        wait_until(lambda: cluster.get(f"/brokers/topics/{TRANSACTIONS}") is None)
+
+
+@pytest.fixture(scope="module")
+def clients(cluster: Cluster, offline: Offline) -> Clients | None:
+    """Clients whose partitions broker 2 leads."""
+    if offline.clients is not None:
+        (topic,) = {each.topic for each in offline.clients.partitions.values()}
+        allow(cluster, topic)
+        if cluster.version < (2,):
+            cluster.controllers.move()
+        wait_until(lambda: {each.leader for each in cluster.state(topic).states.values()} == {2})
+    return offline.clients
+
+
+def allow(cluster: Cluster, topic: str, value: str | None = "true") -> None:
+    """Let replicas lead that are not in sync; None takes that back."""
+    config = {} if value is None else {"unclean.leader.election.enable": value}
+    cluster.configure(f"topics/{topic}", config)
+
+
+def keep_coordinators(cluster: Cluster) -> None:
+    """Let a coordinator of every transaction live: broker 4 is not stopped."""
+    partitions = {str(number): [4] for number in range(TRANSACTIONS_PARTITIONS)}
+    topic = json.dumps({"version": 1, "partitions": partitions}).encode()
+    cluster.raw.create(f"/kafka/config/topics/{TRANSACTIONS}", b'{"version":1,"config":{}}')
+    cluster.raw.create(f"/kafka/brokers/topics/{TRANSACTIONS}", topic)
 
 
 def move_controller(cluster: Cluster, broker: int) -> None:
@@ -258,6 +302,36 @@ def test_null_without_a_leader(cluster: Cluster, offline: Offline) -> None:
     assert foreseen == f"{before}; {null()}"
 
 
+def test_consumer_beyond_the_end(cluster: Cluster, clients: Clients | None) -> None:
+    found = "not served" if clients is None else clients.consumer_beyond_the_end()
+    assert found == seen(cluster, "consumer_beyond_the_end")
+
+
+def test_idempotent_producer_after_a_loss(cluster: Cluster, clients: Clients | None) -> None:
+    found = "not served" if clients is None else clients.idempotent_producer_after_a_loss()
+    assert found == seen(cluster, "idempotent_producer_after_a_loss")
+
+
+def test_transaction_without_its_end(cluster: Cluster, clients: Clients | None) -> None:
+    found = "not served" if clients is None else clients.transaction_without_its_end()
+    assert found == seen(cluster, "transaction_without_its_end")
+
+
+def test_transaction_without_its_beginning(cluster: Cluster, clients: Clients | None) -> None:
+    found = "not served" if clients is None else clients.transaction_without_its_beginning()
+    assert found == seen(cluster, "transaction_without_its_beginning")
+
+
+def test_commit_that_is_lost(cluster: Cluster, clients: Clients | None) -> None:
+    found = "not served" if clients is None else clients.commit_that_is_lost()
+    assert found == seen(cluster, "commit_that_is_lost")
+
+
+def test_abort_that_is_lost(cluster: Cluster, clients: Clients | None) -> None:
+    found = "not served" if clients is None else clients.abort_that_is_lost()
+    assert found == seen(cluster, "abort_that_is_lost")
+
+
 def test_old_leader_returns(cluster: Cluster, live: Sandbox, offline: Offline) -> None:
     """The last one: broker 1 is started."""
     foreseen = seen(cluster, "old_leader_returns")
@@ -267,8 +341,10 @@ def test_old_leader_returns(cluster: Cluster, live: Sandbox, offline: Offline) -
     live.start_broker(1)
     exits = foreseen.startswith("exits")
     if exits:
-        wait_until(lambda: not live.brokers[1].alive)
+        log = live.spec.directory / "broker-1" / "server.log"
+        wait_until(lambda: EXITS in log.read_text(encoding="utf-8", errors="replace"))
         offline.allow("returned")
+        live.stop_broker(1, kill=True)  # up to 0.10 it hangs on its way out
         live.start_broker(1)
     wait_until(lambda: set(offline.state("returned").isr) == {1, 2})
     assert offline.end("returned", 1) == ENDS[2]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from support.live.waiting import wait_until
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.offsets import LogEnd
+from kadmin.errors import UnreachableError
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.offsets import ask_log_offsets
 from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from kadmin.cluster.model import Replicas, TopicPartition
     from kadmin.cluster.offsets import LogOffsets
@@ -56,34 +58,32 @@ def lose_leaders(
         broker: [each for each, replicas in written.items() if broker in replicas]
         for broker in (2, 3)
     }
+
+    def all_told() -> bool:
+        found = log_ends(connection, asked, LogEnd.WRITTEN)
+        return found.keys() == asked.keys() and not any(each.refused for each in found.values())
+
     # A broker that has just started answers 6 until it has heard of its replicas.
-    wait_until(
-        lambda: (
-            not any(each.refused for each in log_ends(connection, asked, LogEnd.WRITTEN).values())
-        )
-    )
+    wait_until(all_told)
 
 
 def wait_all(
     connection: KafkaConnection,
-    partitions: Iterable[TopicPartition],
+    partitions: Collection[TopicPartition],
     shown: Callable[[PartitionMetadata], bool],
 ) -> None:
     """Wait until every live broker shows partitions so."""
-    named = set(partitions)
+    topics = {each.topic for each in partitions}
 
     def all_show() -> bool:
-        brokers = read_metadata(connection, ()).brokers.values()
-        copies = [
-            read_metadata(
-                connection, {each.topic for each in named}, broker_id=each.broker_id
-            ).partitions
-            for each in brokers
-            if each.alive
-        ]
-        return all(
-            named <= copy.keys() and all(shown(copy[each]) for each in named) for copy in copies
-        )
+        with suppress(UnreachableError):  # a broker that has just stopped may be listed
+            alive = [each for each in read_metadata(connection, ()).brokers.values() if each.alive]
+            copies = [
+                read_metadata(connection, topics, broker_id=each.broker_id).partitions
+                for each in alive
+            ]
+            return all(each in copy and shown(copy[each]) for copy in copies for each in partitions)
+        return False
 
     wait_until(all_show)
 
@@ -91,5 +91,5 @@ def wait_all(
 def log_ends(
     connection: KafkaConnection, asked: Mapping[int, Iterable[TopicPartition]], at: LogEnd
 ) -> Mapping[int, LogOffsets]:
-    """Return what each of these brokers answers to ListOffsets."""
+    """Return what each broker answers to ListOffsets; those that do not answer are left out."""
     return ask_log_offsets(connection, asked, at, _ANSWER_S)().given

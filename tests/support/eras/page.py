@@ -13,7 +13,8 @@ PAGE = DOCS / "eras.md"
 _HEAD = """# What each version of Kafka does
 
 Every row is proved on live brokers of each version by the test that the list below its table names.
-`make test-matrix` runs them on every version, `make test-eras` on both sides of each change.
+`make test-matrix` runs them on every version, `make test-eras` on both sides of each change; \
+some that take longer are in the former alone.
 Versions between two columns behave as one of the two; \
 the exact version of a change was not determined.
 

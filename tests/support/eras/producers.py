@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from kafka.protocol.consumer import FetchRequest
@@ -17,6 +18,7 @@ from kafka.record.default_records import DefaultRecordBatchBuilder
 from kafka.record.memory_records import MemoryRecords
 from support.live.waiting import wait_until
 
+from kadmin.errors import UnreachableError
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 
 if TYPE_CHECKING:
@@ -47,11 +49,11 @@ class CodedProducer:
         self._newest = newest
         self._sequences: dict[TopicPartition, int] = {}
         self._added: set[TopicPartition] = set()
-        self._producer_id, self._epoch = self._started()
+        self.producer_id, self.epoch = self._started()
 
     def restart(self) -> None:
         """Begin anew with the same transactional id, as a process does that was restarted."""
-        self._producer_id, self._epoch = self._started()
+        self.producer_id, self.epoch = self._started()
         self._sequences.clear()
         self._added.clear()
 
@@ -89,8 +91,8 @@ class CodedProducer:
         code, _ = self._ask_coordinator(
             lambda: EndTxnRequest(
                 transactional_id=self._id,
-                producer_id=self._producer_id,
-                producer_epoch=self._epoch,
+                producer_id=self.producer_id,
+                producer_epoch=self.epoch,
                 committed=committed,
                 max_version=4,
             ),
@@ -124,8 +126,8 @@ class CodedProducer:
         code, _ = self._ask_coordinator(
             lambda: AddPartitionsToTxnRequest(
                 v3_and_below_transactional_id=self._id,
-                v3_and_below_producer_id=self._producer_id,
-                v3_and_below_producer_epoch=self._epoch,
+                v3_and_below_producer_id=self.producer_id,
+                v3_and_below_producer_epoch=self.epoch,
                 v3_and_below_topics=[topic],
                 max_version=3,
             ),
@@ -154,8 +156,8 @@ class CodedProducer:
             magic=2,
             compression_type=0,
             is_transactional=self._id is not None,
-            producer_id=self._producer_id,
-            producer_epoch=self._epoch,
+            producer_id=self.producer_id,
+            producer_epoch=self.epoch,
             base_sequence=sequence,
             batch_size=_MOST_BYTES,
         )
@@ -187,12 +189,13 @@ def fetched(
 
 
 def _settled(ask: Callable[[], tuple[int, Any]]) -> tuple[int, Any]:
-    """Ask until the code is none that ends by itself."""
+    """Ask until there is an answer whose code is none that ends by itself."""
     answers: list[tuple[int, Any]] = []
 
     def settled() -> bool:
-        answers[:] = [ask()]
-        return answers[0][0] not in _WAITED_FOR
+        with suppress(UnreachableError):
+            answers.append(ask())
+        return bool(answers) and answers[-1][0] not in _WAITED_FOR
 
     wait_until(settled)
-    return answers[0]
+    return answers[-1]
