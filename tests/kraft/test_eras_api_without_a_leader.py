@@ -33,6 +33,7 @@ from kadmin.cluster.model import NO_LEADER, TopicPartition
 from kadmin.cluster.offsets import LogEnd
 from kadmin.cluster.servers import Servers
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.eligible_leaders import EligibleLeaders, read_eligible_leaders
 from kadmin.worlds.kafka.wire.errors import error_name
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.partition_log import fetch_committed
@@ -68,6 +69,10 @@ class Offline:
     partitions: dict[str, TopicPartition]
     clients: Clients
     many: list[TopicPartition]
+    stopped: TopicPartition
+    """[1, 2] with a minimum ISR of 2."""
+    crashed: TopicPartition
+    """[1, 3] with a minimum ISR of 2: broker 3 crashes, the others do not."""
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +88,19 @@ def offline(kraft: Sandbox) -> Iterator[Offline]:
         clients = Clients(connection, topic, newest=not kraft.spec.version.startswith("3."))
         written |= dict.fromkeys(clients.partitions.values(), (1, 2))
         many = make_topic(connection, dict.fromkeys(range(MANY), (1, 2)))
+        strict = make_topic(connection, {0: (1, 2), 1: (1, 3)}, {"min.insync.replicas": "2"})
         keep_coordinators(connection)
         clients.begin()
-        lose_leaders(kraft, connection, written, clients.go_on)
-        yield Offline(partitions, clients, [TopicPartition(many, n) for n in range(MANY)])
+        lose_leaders(kraft, connection, written, clients.go_on, crashing=3)
+        yield Offline(
+            partitions,
+            clients,
+            [TopicPartition(many, number) for number in range(MANY)],
+            TopicPartition(strict, 0),
+            TopicPartition(strict, 1),
+        )
         kraft.start_broker(1)
-        for each in {many, *(partition.topic for partition in written)}:
+        for each in {many, strict, *(partition.topic for partition in written)}:
             delete(connection, each)
 
 
@@ -114,6 +126,29 @@ def elect_uncleanly(connection: KafkaConnection, partition: TopicPartition, lead
     """Ask for an unclean election, and see which replica it chose."""
     assert elect(connection, partition, UNCLEAN) == 0
     wait_shown(connection, partition, leader=leader)
+
+
+@pytest.mark.matrix
+def test_eligible_leader_starts(
+    connection: KafkaConnection, offline: Offline, seen: Callable[[str], str]
+) -> None:
+    leads = seen("eligible_leader_starts") == "B leads"
+    wait_shown(connection, offline.stopped, leader=2 if leads else NO_LEADER)
+    assert leads or seen("eligible_leader_starts") == "no leader"
+
+
+@pytest.mark.matrix
+def test_eligible_leader_crashes(
+    connection: KafkaConnection, offline: Offline, seen: Callable[[str], str]
+) -> None:
+    """Broker 3 has every record that was acknowledged."""
+    crashed = offline.crashed
+    wait_shown(connection, crashed, leader=NO_LEADER)
+    told = read_eligible_leaders(connection, [crashed.topic]).get(crashed)
+    assert told in {None, EligibleLeaders((1,), (1,))}
+    assert seen("eligible_leader_crashes") == (
+        "no leader" if told is None else "no leader; B is not in the ELR"
+    )
 
 
 def test_offline_log_ends(

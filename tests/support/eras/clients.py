@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from support.eras.producers import CodedProducer
 from support.live.waiting import PATIENCE_S, stays, wait_until
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.errors import UnreachableError
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.offsets import ask_epoch_ends
 from kadmin.worlds.kafka.wire.partition_log import NoSuchOffsetError, fetch_committed
@@ -36,6 +38,7 @@ class Clients:
     def __init__(self, connection: KafkaConnection, topic: str, *, newest: bool) -> None:
         self._connection = connection
         self.partitions = {name: TopicPartition(topic, number) for number, name in enumerate(NAMES)}
+        self._newest = newest
         self._producers = {
             name: CodedProducer(
                 connection,
@@ -67,19 +70,16 @@ class Clients:
         return "refused (1); then it reads other records; the end of its epoch is told"
 
     def idempotent_producer_after_a_loss(self) -> str:
-        return f"refused ({self._send('known')}); accepted ({self._send('unknown')})"
+        return f"{_said(self._send('known'))}; {_said(self._send('unknown'))}"
 
     def transaction_without_its_end(self) -> str:
-        codes = self._send("cut"), self._end("cut", committed=True)
-        assert self._read("cut") == [b"cut"]
-        return "refused ({}); its commit: {}, and consumers read what is left".format(*codes)
+        return self._gone_on("cut")
 
     def transaction_without_its_beginning(self) -> str:
-        codes = self._send("gone"), self._end("gone", committed=True)
-        assert self._read("gone") == [b"gone"]
-        newest = self._send("gone_newest")
-        found = "accepted ({}); its commit: {}, and consumers read what is left".format(*codes)
-        return f"{found}; by Produce 12: refused ({newest})" if newest else found
+        found = self._gone_on("gone")
+        return (
+            f"{found}; by Produce 12: {_said(self._send('gone_newest'))}" if self._newest else found
+        )
 
     def commit_that_is_lost(self) -> str:
         """The coordinator has it as committed, and the log that is left has it open."""
@@ -121,6 +121,14 @@ class Clients:
         assert self._read("aborted") == [b"aborted"] * 2
         return "are read as committed"
 
+    def _gone_on(self, name: str) -> str:
+        """Go on with an open transaction, and commit it."""
+        sent, committed = self._send(name), self._end(name, committed=True)
+        found = f"{_said(sent)}; its commit: {committed}"
+        left = self._read(name)
+        assert left == [name.encode()] * len(left)
+        return f"{found}, and consumers read what is left" if left else found
+
     def _send(self, name: str) -> int:
         """Let a producer write its name; return the code."""
         return self._producers[name].send(self.partitions[name], name.encode())
@@ -146,5 +154,17 @@ class Clients:
 
     def _fetched(self, name: str, offset: int = 0) -> Fetched:
         partition = self.partitions[name]
-        led = read_metadata(self._connection, [partition.topic]).partitions[partition]
-        return fetch_committed(self._connection, partition, led, offset)
+        found: list[Fetched] = []
+
+        def is_served() -> bool:
+            led = read_metadata(self._connection, [partition.topic]).partitions[partition]
+            with suppress(UnreachableError):  # a broker that has only just begun to lead
+                found.append(fetch_committed(self._connection, partition, led, offset))
+            return bool(found)
+
+        wait_until(is_served)
+        return found[0]
+
+
+def _said(code: int) -> str:
+    return f"refused ({code})" if code else "accepted (0)"

@@ -35,10 +35,13 @@ def lose_leaders(
     connection: KafkaConnection,
     written: Mapping[TopicPartition, Replicas],
     without_2: Callable[[], None] = lambda: None,
+    *,
+    crashing: int | None = None,
 ) -> None:
     """Stop broker 1, which leads the partitions with these replicas and alone has all records.
 
     Brokers 2 and 3 are stopped before it, and started after it. `without_2` writes more in between.
+    Of the brokers, `crashing` ends without a shutdown.
     """
     begin = 0
     for broker, end in ENDS.items():
@@ -46,7 +49,7 @@ def lose_leaders(
         begin = end
         if broker == 3:
             without_2()
-        sandbox.stop_broker(broker)
+        sandbox.stop_broker(broker, kill=broker == crashing)
         wait_all(
             connection,
             written,
