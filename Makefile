@@ -97,7 +97,7 @@ unit: $(READY)
 live: $(READY)
 	$(PYTEST) $(WORKERS) -m live
 
-coverage: MEASURED := --cov --cov-report=term:skip-covered --cov-fail-under=90
+coverage: MEASURED := --cov --cov-report=term:skip-covered --cov-fail-under=92
 coverage: test
 
 test-eras: $(READY)
