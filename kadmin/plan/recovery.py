@@ -173,11 +173,10 @@ def propose_recovery(
     `empty`: partitions whose replicas are all dead come back empty, on live brokers.
     """
     lost = without_leader(state)
-    fresh = _new_replicas([each for each in lost if not living_replicas(each, state)], state)
-    moving = frozenset(in_flight(state))
+    dead = [each for each in lost if empty and not living_replicas(each, state)]
+    fresh, moving = _new_replicas(dead, state), frozenset(in_flight(state))
     found = tuple(
-        _offline(each, state, evidence.get(each, NO_EVIDENCE), fresh if empty else {}, moving)
-        for each in lost
+        _offline(each, state, evidence.get(each, NO_EVIDENCE), fresh, moving) for each in lost
     )
     plan = RecoveryPlan(
         PlanHeader("recovery", state.cluster_id, "Elects leaders that lack records."),

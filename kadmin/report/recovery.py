@@ -37,8 +37,7 @@ def recovery_text(proposal: RecoveryProposal, unknown: Sequence[str], path: Path
     if planned:
         lines.append("what the plan does instead, and loses:")
         heads = ("partition", "leader", "copies that are alive: end, bytes", "records lost")
-        rows = [(*row, loss_of(each)) for each in planned[:SHOWN_ROWS] for row in [_row(each)]]
-        lines.append(table(heads, rows))
+        lines.append(table(heads, [_row(each) for each in planned[:SHOWN_ROWS]]))
         if len(planned) > SHOWN_ROWS:
             lines.append(f"{len(planned) - SHOWN_ROWS:,} more in {path}")
     left_out = [each for each in offline if each.entry is None]
@@ -86,10 +85,10 @@ def copies_of(found: OfflinePartition) -> str:
     )
 
 
-def _row(found: OfflinePartition) -> tuple[str, str, str]:
+def _row(found: OfflinePartition) -> tuple[str, str, str, str]:
     entry = found.entry
     leader = NOTHING if entry is None else str(entry.leader)
-    return str(found.partition), leader, copies_of(found) or "none is alive"
+    return str(found.partition), leader, copies_of(found) or "none is alive", loss_of(found)
 
 
 def _beyond(planned: Sequence[OfflinePartition]) -> Iterator[str]:

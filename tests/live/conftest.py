@@ -30,6 +30,23 @@ def errand_sandbox(
         yield found
 
 
+@pytest.fixture(scope="module", params=MODES)
+def lone_sandbox(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
+    """Such a cluster for the tests of one file alone."""
+    with cluster_of(request.param, tmp_path_factory) as found:
+        yield found
+
+
+@pytest.fixture
+def lone_brokers(lone_sandbox: Sandbox) -> Iterator[Brokers]:
+    """Its brokers; every replica is in sync before the topics of the test are deleted."""
+    with connected(lone_sandbox) as found:
+        yield found
+        found.start()
+
+
 @pytest.fixture
 def brokers(errand_sandbox: Sandbox) -> Iterator[Brokers]:
     """Its brokers; all run at the end, and the topics of the test are gone."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.live.doctor import examine
-from support.live.errands import MODES, cluster_of, connected
+from support.live.errands import connected
 from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
 
@@ -32,21 +32,13 @@ TO_STOP = f"stop broker {LEAVES} now, proved empty"
 KIB = 1024
 
 
-@pytest.fixture(scope="module", params=MODES)
-def sandbox(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Sandbox]:
-    with cluster_of(request.param, tmp_path_factory, LEAVES) as found:
-        yield found
-
-
 @pytest.fixture
-def brokers(sandbox: Sandbox) -> Iterator[Brokers]:
+def brokers(lone_sandbox: Sandbox) -> Iterator[Brokers]:
     """The brokers, all of them alive and without cordons before and after a test."""
-    with connected(sandbox) as found:
+    with connected(lone_sandbox) as found:
         yield found
-        if not sandbox.brokers[LEAVES].alive:
-            sandbox.start_broker(LEAVES)
+        if not lone_sandbox.brokers[LEAVES].alive:
+            lone_sandbox.start_broker(LEAVES)
         wait_until(lambda: LEAVES in found.state().brokers)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.errands import MODES, cluster_of, connected
+from support.live.errands import MODES, cluster_of
 from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
 
@@ -38,7 +38,7 @@ DONE_S = 240
 
 
 @pytest.fixture(scope="module", params=MODES)
-def sandbox(
+def lone_sandbox(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Sandbox]:
     with cluster_of(request.param, tmp_path_factory, link=LINK) as found:
@@ -46,10 +46,8 @@ def sandbox(
 
 
 @pytest.fixture
-def brokers(sandbox: Sandbox) -> Iterator[Brokers]:
-    with connected(sandbox) as found:
-        yield found
-        found.start()
+def brokers(lone_brokers: Brokers) -> Brokers:
+    return lone_brokers
 
 
 def proposed(brokers: Brokers, folder: Path, errand: str) -> Path:

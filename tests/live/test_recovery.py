@@ -6,53 +6,30 @@ The cluster is one of its own: its brokers die, and broker 4 stays alive with ka
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from support.live.errands import MODES, cluster_of, connected
-from support.live.lost_leaders import DEAD, ends, impatient, leaderless, lose_leaders
+from support.live.lost_leaders import DEAD, ends, leaderless, lose_leaders, propose, waive
 from support.live.maintenance_kills import points_in
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action
 
-from kadmin.schema import validate_value
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from support.live.errands import Brokers
     from support.live.maintenance_kills import Point
 
     from kadmin.cluster.model import Replicas, TopicPartition
-    from kadmin.sandbox import Sandbox
 
 pytestmark = pytest.mark.live
 
 COUNTS = {2: 200, 3: 350, DEAD: 500}
 
 
-@pytest.fixture(scope="module", params=MODES)
-def sandbox(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Sandbox]:
-    with cluster_of(request.param, tmp_path_factory) as found:
-        yield found
-
-
 @pytest.fixture
-def brokers(sandbox: Sandbox) -> Iterator[Brokers]:
-    with connected(sandbox) as found:
-        yield found
-        found.start()
-
-
-def propose(brokers: Brokers, plan: Path, *more: str) -> dict[str, Any]:
-    found = brokers.kadmin("propose", "recovery", "--out", str(plan), *more, "-o", "json")
-    assert found.status == 0, found.err
-    value: dict[str, Any] = json.loads(found.out)
-    assert validate_value(value, "answers/propose-recovery") == []
-    return value
+def brokers(lone_brokers: Brokers) -> Brokers:
+    return lone_brokers
 
 
 def lists(brokers: Brokers) -> dict[TopicPartition, Replicas]:
@@ -84,7 +61,7 @@ def test_the_longest_copy_leads_the_loss_is_told_and_the_lists_stay(
     assert early.status == 8, early.err
     assert "may be back soon" in early.err
     assert leaderless(brokers) >= set(lost)
-    impatient(plan)
+    waive(plan, "impatient")
     applied = brokers.kadmin("apply", str(plan), "--yes")
     assert applied.status == 0, applied.err
     assert "2 partitions led by the chosen replica" in applied.out
@@ -106,7 +83,7 @@ def test_a_leader_that_comes_back_is_left_alone(brokers: Brokers, tmp_path: Path
     plan = tmp_path / "recovery.yaml"
     lose_leaders(brokers, [y], COUNTS)
     propose(brokers, plan)
-    impatient(plan)
+    waive(plan, "impatient")
     brokers.sandbox.start_broker(DEAD)
     wait_until(lambda: leader(brokers, y) == DEAD)
     applied = brokers.kadmin("apply", str(plan), "--yes")
@@ -124,7 +101,7 @@ def test_a_partition_whose_copies_are_all_lost_comes_back_empty(
     plan = tmp_path / "recovery.yaml"
     lose_leaders(brokers, [z], {DEAD: 50})
     propose(brokers, plan, "--empty")
-    impatient(plan)
+    waive(plan, "impatient")
     applied = brokers.kadmin("apply", str(plan), "--yes")
     assert applied.status == 0, applied.err
     (new,) = lists(brokers)[z]

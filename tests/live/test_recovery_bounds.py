@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
@@ -10,22 +9,19 @@ from typing import TYPE_CHECKING, Any
 import kafka
 import pytest
 from kafka.errors import KafkaTimeoutError
-from support.live.errands import MODES, cluster_of, connected
 from support.live.kraft import set_configs
-from support.live.lost_leaders import ends, leaderless, stop
+from support.live.lost_leaders import ends, leaderless, propose, stop, waive
 from support.live.waiting import wait_until
 
 from kadmin.cluster.config_entity import ConfigEntity
-from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from support.live.errands import Brokers
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.sandbox import Sandbox
 
 pytestmark = pytest.mark.live
 
@@ -37,19 +33,9 @@ LOSSES = [
 """Seeds: each loss has CASES partitions, so all have a hundred."""
 
 
-@pytest.fixture(scope="module", params=MODES)
-def sandbox(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Sandbox]:
-    with cluster_of(request.param, tmp_path_factory) as found:
-        yield found
-
-
 @pytest.fixture
-def brokers(sandbox: Sandbox) -> Iterator[Brokers]:
-    with connected(sandbox) as found:
-        yield found
-        found.start()
+def brokers(lone_brokers: Brokers) -> Brokers:
+    return lone_brokers
 
 
 def write(brokers: Brokers, number: int, partition: TopicPartition, records: int) -> None:
@@ -145,20 +131,10 @@ def judge(
     bounded: bool,
 ) -> None:
     plan = folder / "recovery.yaml"
-    found = brokers.kadmin(
-        *("propose", "recovery", "--samples", str(folder / "samples"), "--out", str(plan)),
-        *("-o", "json"),
-    )
-    assert found.status == 0, found.err
-    value = json.loads(found.out)
-    assert validate_value(value, "answers/propose-recovery") == []
-    rows = {each["topic"]: each for each in value["partitions"]}
+    found = propose(brokers, plan, "--samples", str(folder / "samples"))
+    rows = {each["topic"]: each for each in found["partitions"]}
     left = {each: ends(brokers, each) for each in partitions}
-    plan.write_text(
-        plan.read_text().replace(
-            "spec:\n", "spec:\n  allow: {impatient: true, internal: true}\n", 1
-        )
-    )
+    waive(plan, "impatient", "internal")
     # The topic of transactions may be without a leader itself.
     records = ("--records", str(folder / "records")) if brokers.sandbox.spec.kraft else ()
     applied = brokers.kadmin("apply", str(plan), "--yes", *records)

@@ -268,8 +268,7 @@ RECOVERY = PlanKind(
     scope=lambda plan: {entry.partition.topic for entry in plan.partitions},
     spec_of=lambda plan, _: RecoveryWork(plan),
     fields=lambda work, _: {
-        "targets": work.listed(),
-        "origin": {entry.partition: entry.current for entry in work.plan.partitions},
+        "origin": {entry.partition: entry.current for entry in work.plan.partitions}
     },
     verdicts=_verdicts,
 )

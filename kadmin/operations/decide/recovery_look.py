@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.operations.decide.actions import PUBLISH_ATTEMPTS
-from kadmin.operations.record.steps import UncleanElectionStep, WaveStep, refused_by_cluster
+from kadmin.operations.record.steps import WaveStep, elected_uncleanly, refused_by_cluster
 from kadmin.plan.recovery import clean_leaders, living_replicas
 from kadmin.wording import brokers_in_words
 
@@ -51,8 +50,7 @@ class RecoveryLook:
     @cached_property
     def asked(self) -> frozenset[TopicPartition]:
         """The partitions that an unclean election of ours named."""
-        steps = (each for each in self.observed.steps if isinstance(each, UncleanElectionStep))
-        return frozenset(partition for step in steps for partition in step.partitions)
+        return elected_uncleanly(self.observed.steps)
 
     @cached_property
     def refused(self) -> Mapping[TopicPartition, str]:
@@ -72,12 +70,9 @@ class RecoveryLook:
     def _in_vain(self) -> int | None:
         """The wave that was published again and again without an effect, None without one."""
         last = [
-            step.wave
-            for step in takewhile(
-                lambda step: isinstance(step, WaveStep), reversed(self.observed.steps)
-            )
-            if isinstance(step, WaveStep)
-        ][:PUBLISH_ATTEMPTS]
+            step.wave if isinstance(step, WaveStep) else None
+            for step in self.observed.steps[-PUBLISH_ATTEMPTS:]
+        ]
         vain = self.late and len(last) == PUBLISH_ATTEMPTS and len(set(last)) == 1
         return last[0] if vain else None
 
@@ -154,5 +149,4 @@ class RecoveryLook:
         )
 
     def _is_moving(self, partition: TopicPartition) -> bool:
-        topic = self.state.topics.get(partition.topic)
-        return topic is not None and topic.is_moving(partition.partition)
+        return self.state.topics[partition.topic].is_moving(partition.partition)

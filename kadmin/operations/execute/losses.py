@@ -11,7 +11,7 @@ from kadmin.operations.decide.actions import Finish
 from kadmin.operations.decide.leaders import leaders_in_words
 from kadmin.operations.decide.lost_records import lost_error, lost_in_words, lost_records
 from kadmin.operations.reading.log_ends import read_epoch_ends, read_high_watermarks
-from kadmin.operations.record.record import OperationKind
+from kadmin.operations.record.steps import elected_uncleanly
 from kadmin.operations.record.stop_request import StoppedByRequestError
 
 if TYPE_CHECKING:
@@ -47,10 +47,8 @@ def with_losses(
     """
     lost, unknown = _losses(context, record, observed)
     offline = () if record.health is None else record.health.offline
-    others = record.origin.keys() - {each.partition for each in lost}
-    if record.kind is OperationKind.RECOVERY:
-        # The leaders that it elects lack records, and its own message says so.
-        others = set()
+    ours = elected_uncleanly(observed.steps)
+    others = record.origin.keys() - {each.partition for each in lost} - ours
     said = [lost_in_words(lost), leaders_in_words(others, offline, memory, observed.state), unknown]
     for words in filter(None, said):
         context.tell(events.Note(f"warning: {words}"))

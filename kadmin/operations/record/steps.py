@@ -324,6 +324,13 @@ def returned_by(steps: Iterable[Step]) -> frozenset[TopicPartition]:
     )
 
 
+def elected_uncleanly(steps: Iterable[Step]) -> frozenset[TopicPartition]:
+    """Return the partitions that unclean elections named."""
+    return frozenset(
+        each for step in steps if isinstance(step, UncleanElectionStep) for each in step.partitions
+    )
+
+
 def refused_by_cluster(steps: Iterable[Step]) -> Mapping[TopicPartition, str]:
     """Return the partitions that the cluster refused, each with its last reason."""
     asked = (step for step in steps if isinstance(step, ReassigningStep | ElectionStep))

@@ -28,7 +28,7 @@ DEFAULT_WAVE_PARTITIONS = 500
 DEFAULT_WAVE_PAYLOAD_BYTES = 64 * 1024
 
 _ALLOW = FieldGroup("allow", "Waivers, each by its name.")
-_GUARDS = FieldGroup("allow", "Guards to waive, each by its name.")
+GUARDS = FieldGroup("allow", "Guards to waive, each by its name.")
 
 Waiver: TypeAlias = Annotated[bool, Keywords(title="waiver")]
 
@@ -236,31 +236,31 @@ class DeletionPlan:
         "children: the layout that controllers read. "
         "document: the parent node of old documentation, for clusters that use it.",
     ] = DeletionLayout.CHILDREN
-    allow_internal: Annotated[Waiver, At("internal", _GUARDS), "Topics that Kafka itself uses."] = (
+    allow_internal: Annotated[Waiver, At("internal", GUARDS), "Topics that Kafka itself uses."] = (
         False
     )
     allow_protected: Annotated[
-        Waiver, At("protected", _GUARDS), "Topics that a protected pattern names."
+        Waiver, At("protected", GUARDS), "Topics that a protected pattern names."
     ] = False
     allow_active_consumers: Annotated[
-        Waiver, At("active_consumers", _GUARDS), "Topics with live consumer groups."
+        Waiver, At("active_consumers", GUARDS), "Topics with live consumer groups."
     ] = False
     allow_offline_replicas: Annotated[
         Waiver,
-        At("offline_replicas", _GUARDS),
+        At("offline_replicas", GUARDS),
         "Topics with a replica on a dead broker: its live copies are destroyed at once.",
     ] = False
     allow_deletion_disabled: Annotated[
-        Waiver, At("deletion_disabled", _GUARDS), "Clusters with delete.topic.enable=false."
+        Waiver, At("deletion_disabled", GUARDS), "Clusters with delete.topic.enable=false."
     ] = False
     allow_unchecked_guards: Annotated[
         Waiver,
-        At("unchecked_guards", _GUARDS),
+        At("unchecked_guards", GUARDS),
         "Guards that could not be checked: a broker did not answer, or a right is missing.",
     ] = False
     allow_more_than: Annotated[
         int,
-        At("more_than", _GUARDS),
+        At("more_than", GUARDS),
         NON_NEGATIVE,
         Keywords(title="number of topics"),
         "The most topics that the plan may name.",

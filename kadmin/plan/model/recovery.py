@@ -15,10 +15,8 @@ from kadmin.plan.model.field_types import (
     Text,
 )
 from kadmin.plan.model.header import PlanHeader
-from kadmin.plan.model.plans import PartitionTarget, Waiver
-from kadmin.schema.shapes import INLINE, At, Defined, FieldGroup, Keywords
-
-_ALLOW = FieldGroup("allow", "Guards to waive, each by its name.")
+from kadmin.plan.model.plans import GUARDS, PartitionTarget, Waiver
+from kadmin.schema.shapes import INLINE, At, Defined, Keywords
 
 RecordCount: TypeAlias = Annotated[
     int, Keywords(title="number of records", minimum=0, maximum=2**63 - 1)
@@ -108,10 +106,10 @@ class RecoveryPlan:
     ] = False
     allow_impatient: Annotated[
         Waiver,
-        At("impatient", _ALLOW),
+        At("impatient", GUARDS),
         "The brokers that would lead without a loss may have been seen alive less than ten minutes "
         "ago.",
     ] = False
     allow_internal: Annotated[
-        Waiver, At("internal", _ALLOW), "Topics that Kafka itself uses, and kadmin's record."
+        Waiver, At("internal", GUARDS), "Topics that Kafka itself uses, and kadmin's record."
     ] = False

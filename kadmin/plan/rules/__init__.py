@@ -5,7 +5,6 @@ from kadmin.plan.rules.disk_space import check_disk_space
 from kadmin.plan.rules.hours import check_hours
 from kadmin.plan.rules.names import other_cluster
 from kadmin.plan.rules.reassignment import racks_lost
-from kadmin.plan.rules.recovery import loss_in_words
 from kadmin.plan.rules.refusals import refusal, refusals_of, refuses, require
 from kadmin.plan.rules.request import RequestScope, check_scope, missing_everywhere
 from kadmin.plan.rules.throttle import check_throttle
@@ -20,7 +19,6 @@ __all__ = [
     "check_scope",
     "check_side_by_side",
     "check_throttle",
-    "loss_in_words",
     "missing_everywhere",
     "other_cluster",
     "racks_lost",

@@ -46,7 +46,7 @@ def check_recovery(
         for index, entry in enumerate(plan.partitions):
             yield Diagnostic(
                 codes.LOSES_RECORDS,
-                f"{entry.partition}: {loss_in_words(entry)}",
+                f"{entry.partition}: {_loss_in_words(entry)}",
                 severity=severity,
                 partition=entry.partition,
                 field=("spec", "partitions", index),
@@ -58,7 +58,7 @@ def check_recovery(
                 yield from _on_cluster(entry, world, ("spec", "partitions", index))
 
 
-def loss_in_words(entry: ForcedLeader) -> str:
+def _loss_in_words(entry: ForcedLeader) -> str:
     """Return what an entry loses: `at least 150 records lost, at most: unknown`."""
     if entry.replicas is not None:
         return "all of its records are lost"

@@ -9,7 +9,7 @@ from kadmin.next_step import command
 from kadmin.report.pages import page
 from kadmin.report.pages.html import render
 from kadmin.report.recovery import copies_of, loss_of
-from kadmin.report.text import NOTHING
+from kadmin.report.text import NOTHING, UNKNOWN
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def recovery_page(proposal: RecoveryProposal, unknown: Sequence[str], source: st
     plan, offline = proposal.plan, proposal.offline
     facts = (
         ("Plan", source),
-        ("Cluster", plan.header.cluster_id or "unknown"),
-        ("Looked at", plan.looked_at or "unknown"),
+        ("Cluster", plan.header.cluster_id or UNKNOWN),
+        ("Looked at", plan.looked_at or UNKNOWN),
     )
     return render(
         page.Page(
@@ -65,7 +65,7 @@ def _cards(proposal: RecoveryProposal) -> tuple[page.Card, ...]:
     entries = proposal.plan.partitions
     losing = [each.losing for each in entries]
     known = [each.records for each in losing if each is not None and each.records is not None]
-    least = f"{sum(known):,}" if known else "unknown"
+    least = f"{sum(known):,}" if known else UNKNOWN
     return (
         page.Card("Without a leader", f"{len(proposal.offline):,}", "partitions"),
         page.Card("In the plan", f"{len(entries):,}", "partitions"),
@@ -106,7 +106,7 @@ def _row(each: OfflinePartition) -> tuple[page.PageCell, ...]:
         page.PageCell(name_some(each.replicas, most=10)),
         page.PageCell(brokers_in_words(to_start) if to_start else NOTHING),
         page.PageCell(copies_of(each) or "none"),
-        page.PageCell(one_line("; ".join(reached)) or "unknown"),
+        page.PageCell(one_line("; ".join(reached)) or UNKNOWN),
         page.PageCell(NOTHING if entry is None else str(entry.leader)),
         page.PageCell(loss_of(each) or each.impossible, tone=page.Tone.BAD),
     )

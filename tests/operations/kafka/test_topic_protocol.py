@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 OPERATION = "operations/20260101T000000Z-0000aa"
 STEPS = f"{OPERATION}/steps"
-WALKS = 200
+WALKS = 1_000
 PLAIN = ((f"{STEPS}/000009", b"{}"), (LOCK, b"{}"), (f"{OPERATION}/request", b"{}"))
 WRITERS = ("holder", *"abcd")
 
@@ -298,13 +298,14 @@ def test_strangers_of_every_kind_change_nothing() -> None:
     assert explored("a", begins=3, plain=PLAIN[1:]).worlds > 200_000
 
 
-def test_random_races_of_four_takers_and_a_holder() -> None:
+@pytest.mark.parametrize("walks", [200, pytest.param(WALKS, marks=pytest.mark.matrix)])
+def test_random_races_of_four_takers_and_a_holder(walks: int) -> None:
     """More processes, deaths of transactions and strangers than every order can be tried of; seeds
-    0 to 999.
+    from 0 on.
     """
     brokers, producer, token = held()
     ends = Counter[object]()
-    for seed in range(WALKS):
+    for seed in range(walks):
         programs = {holder(token): producer, **{taker(name): None for name in "abcd"}}
         chosen = random.Random(seed)  # noqa: S311 - a walk, the same in every run
         entries, results = walk(brokers, programs, Limits(PLAIN, time_outs=2, begins=16), chosen)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @settings(
-    max_examples=60,
+    max_examples=3 * settings().max_examples,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

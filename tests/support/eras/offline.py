@@ -36,15 +36,16 @@ def lose_leaders(
     written: Mapping[TopicPartition, Replicas],
     without_2: Callable[[], None] = lambda: None,
     *,
+    ends: Mapping[int, int] = ENDS,
     crashing: int | None = None,
 ) -> None:
-    """Stop broker 1, which leads the partitions with these replicas and alone has all records.
+    """Stop the last broker of `ends`, which has all records of the partitions with these replicas.
 
-    Brokers 2 and 3 are stopped before it, and started after it. `without_2` writes more in between.
-    Of the brokers, `crashing` ends without a shutdown.
+    The others are stopped before it, and started after it. `without_2` writes more before broker 3
+    is stopped. Of the brokers, `crashing` ends without a shutdown.
     """
     begin = 0
-    for broker, end in ENDS.items():
+    for broker, end in ends.items():
         produce(connection.servers, dict.fromkeys(written, [LOST] * (end - begin)))
         begin = end
         if broker == 3:
@@ -55,11 +56,12 @@ def lose_leaders(
             written,
             lambda each, gone=broker: gone not in each.isr or each.leader == NO_LEADER,  # type: ignore[misc] # bound now
         )
-    for broker in (2, 3):
+    *others, _ = ends
+    for broker in others:
         sandbox.start_broker(broker)
     asked = {
         broker: [each for each, replicas in written.items() if broker in replicas]
-        for broker in (2, 3)
+        for broker in others
     }
 
     def all_told() -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
+from support.eras import offline
 from support.live.waiting import wait_until
 
 from kadmin.cluster.offsets import LogEnd
-from kadmin.cluster.servers import Servers
-from kadmin.worlds.kafka.wire.offsets import ask_log_offsets
-from kadmin.worlds.kafka.wire.records import produce
+from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 DEAD = 1
 """The broker that has every record, and dies last."""
-ANSWER_S = 10.0
 
 
 def lose_leaders(
@@ -32,18 +31,11 @@ def lose_leaders(
     `counts` {2: 200, 3: 350, 1: 500}: broker 2 misses what comes after the first 200 records,
     broker 3 what comes after 350. Their copies stay as they are, for they start when DEAD is dead.
     """
-    written = 0
-    for broker, end in counts.items():
-        value = [b"%d" % number for number in range(written, end)]
-        produce(Servers(brokers.sandbox.bootstrap), dict.fromkeys(partitions, value))
-        written = end
-        stop(brokers, broker, partitions, kill=broker == DEAD)
-    for broker in counts:
-        if broker != DEAD:
-            brokers.sandbox.start_broker(broker)
-    wait_until(
-        lambda: brokers.state().brokers.keys() == brokers.sandbox.broker_ports.keys() - {DEAD}
-    )
+    lists = brokers.state().assignment
+    written = {each: lists[each] for each in partitions}
+    offline.lose_leaders(brokers.sandbox, brokers.connection, written, ends=counts, crashing=DEAD)
+    alive = brokers.sandbox.broker_ports.keys() - {DEAD}
+    wait_until(lambda: brokers.state().brokers.keys() == alive)
     wait_until(lambda: leaderless(brokers) >= set(partitions))
 
 
@@ -71,14 +63,23 @@ def leaderless(brokers: Brokers) -> set[TopicPartition]:
 
 def ends(brokers: Brokers, partition: TopicPartition) -> dict[int, int]:
     """Return the end of the log of each living copy, as its broker tells it."""
-    alive = [
-        each for each in brokers.state().assignment[partition] if each in brokers.state().brokers
-    ]
+    state = brokers.state()
+    alive = [each for each in state.assignment[partition] if each in state.brokers]
     asked = {broker: [partition] for broker in alive}
-    found = ask_log_offsets(brokers.connection, asked, LogEnd.WRITTEN, ANSWER_S)()
-    return {broker: answer.offsets[partition] for broker, answer in found.given.items()}
+    found = offline.log_ends(brokers.connection, asked, LogEnd.WRITTEN)
+    return {broker: answer.offsets[partition] for broker, answer in found.items()}
 
 
-def impatient(plan: Path) -> None:
-    """Waive that the dead brokers must have been dead for ten minutes."""
-    plan.write_text(plan.read_text().replace("spec:\n", "spec:\n  allow: {impatient: true}\n", 1))
+def propose(brokers: Brokers, plan: Path, *more: str) -> dict[str, Any]:
+    """Write a plan, and return the answer of the proposal."""
+    found = brokers.kadmin("propose", "recovery", "--out", str(plan), *more, "-o", "json")
+    assert found.status == 0, found.err
+    value: dict[str, Any] = json.loads(found.out)
+    assert validate_value(value, "answers/propose-recovery") == []
+    return value
+
+
+def waive(plan: Path, *guards: str) -> None:
+    """Waive guards in a plan that waives none."""
+    allow = ", ".join(f"{each}: true" for each in guards)
+    plan.write_text(plan.read_text().replace("spec:\n", f"spec:\n  allow: {{{allow}}}\n", 1))

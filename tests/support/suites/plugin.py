@@ -37,7 +37,7 @@ _LONG = (
 # run.
 settings.register_profile("kadmin", deadline=None, derandomize=True, max_examples=20)
 settings.register_profile("mutation", parent=settings.get_profile("kadmin"), max_examples=15)
-settings.register_profile(MATRIX, parent=settings.get_profile("kadmin"), max_examples=100)
+settings.register_profile(MATRIX, parent=settings.get_profile("kadmin"), max_examples=150)
 settings.load_profile("kadmin")
 
 
