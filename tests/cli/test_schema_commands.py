@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.cli.in_process import command
-from support.cli.process import kadmin
 from support.documents.plans import GOOD
 
 from kadmin.schema import bundled
@@ -20,10 +19,10 @@ def test_schemas_of_ones_own_must_hold_too(tmp_path: Path) -> None:
     own = {"properties": {"metadata": {"required": ["description"]}}, "required": ["metadata"]}
     (tmp_path / "topic-deletion.schema.json").write_text(json.dumps(own))
     (tmp_path / "plan.yaml").write_bytes(GOOD)
-    assert kadmin("validate", "plan.yaml", cwd=tmp_path).returncode == 0
-    done = kadmin("validate", "plan.yaml", "--schema-dir", ".", cwd=tmp_path)
-    assert done.returncode == 3
-    assert "plan.yaml:1:1: error KA012: the field metadata is missing" in done.stdout
+    assert command("validate", "plan.yaml", cwd=tmp_path).status == 0
+    done = command("validate", "plan.yaml", "--schema-dir", ".", cwd=tmp_path)
+    assert done.status == 3
+    assert "plan.yaml:1:1: error KA012: the field metadata is missing" in done.out
 
 
 @pytest.mark.parametrize(
@@ -40,10 +39,10 @@ def test_schemas_of_ones_own_must_hold_too(tmp_path: Path) -> None:
 def test_bad_schemas_are_invalid_input(tmp_path: Path, text: str) -> None:
     (tmp_path / "topic-deletion.schema.json").write_text(text)
     (tmp_path / "plan.yaml").write_bytes(GOOD)
-    done = kadmin("validate", "plan.yaml", "--schema-dir", ".", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (3, "")
-    assert "topic-deletion.schema.json" in done.stderr
-    assert "Traceback" not in done.stderr
+    done = command("validate", "plan.yaml", "--schema-dir", ".", cwd=tmp_path)
+    assert (done.status, done.out) == (3, "")
+    assert "topic-deletion.schema.json" in done.err
+    assert "Traceback" not in done.err
 
 
 def test_a_schema_of_no_kind_is_not_passed_over(tmp_path: Path) -> None:
@@ -56,22 +55,22 @@ def test_a_schema_of_no_kind_is_not_passed_over(tmp_path: Path) -> None:
 
 
 def test_schema_list_and_show() -> None:
-    assert kadmin("schema", "list").stdout.split() == list(bundled().names())
-    assert kadmin("schema", "show", "topic-deletion").stdout == bundled().text("topic-deletion")
-    unknown = kadmin("schema", "show", "topic")
-    assert unknown.returncode == 64
-    assert "There is no schema topic." in unknown.stderr
+    assert command("schema", "list").out.split() == list(bundled().names())
+    assert command("schema", "show", "topic-deletion").out == bundled().text("topic-deletion")
+    unknown = command("schema", "show", "topic")
+    assert unknown.status == 64
+    assert "There is no schema topic." in unknown.err
 
 
 def test_exported_schemas_are_a_schema_dir(tmp_path: Path) -> None:
-    exported = kadmin("schema", "export", str(tmp_path / "out"))
-    assert exported.returncode == 0
+    exported = command("schema", "export", str(tmp_path / "out"))
+    assert exported.status == 0
     assert len(list((tmp_path / "out").rglob("*.schema.json"))) == len(bundled().names())
-    assert kadmin("validate", "plans", "--schema-dir", str(tmp_path / "out")).returncode == 0
+    assert command("validate", "plans", "--schema-dir", str(tmp_path / "out")).status == 0
 
 
 def test_an_export_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    done = kadmin("schema", "export", str(tmp_path / "file"))
-    assert done.returncode == 8
-    assert "Cannot write" in done.stderr
+    done = command("schema", "export", str(tmp_path / "file"))
+    assert done.status == 8
+    assert "Cannot write" in done.err

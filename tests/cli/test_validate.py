@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.in_process import command
 from support.cli.process import kadmin
 from support.documents.plans import GOOD
 
@@ -25,38 +26,38 @@ sys.exit(status)
 
 
 def test_a_valid_file() -> None:
-    done = kadmin("validate", "plans/drain-broker.yaml")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "1 file: no problem\n", "")
+    done = command("validate", "plans/drain-broker.yaml")
+    assert (done.status, done.out, done.err) == (0, "1 file: no problem\n", "")
 
 
 def test_every_example_plan_is_valid() -> None:
-    done = kadmin("validate", "plans", "--format", "json")
-    answer = json.loads(done.stdout)
-    assert (done.returncode, answer["errors"]) == (0, 0)
+    done = command("validate", "plans", "--format", "json")
+    answer = json.loads(done.out)
+    assert (done.status, answer["errors"]) == (0, 0)
     assert {problem["code"] for problem in answer["problems"]} == {"KA032", "KA082"}, (
         "side by side two of them meet; an unclean election always has a warning"
     )
 
 
 def test_an_invalid_file(plans: Path) -> None:
-    done = kadmin("validate", "b07-partition-twice.yaml", cwd=plans)
-    assert (done.returncode, done.stderr) == (3, "")
-    assert done.stdout.startswith("b07-partition-twice.yaml:6:7: error KA020: a-0 is named 2 times")
-    assert done.stdout.endswith("1 file: 1 error, 0 warnings\n")
-    assert "\x1b" not in done.stdout
+    done = command("validate", "b07-partition-twice.yaml", cwd=plans)
+    assert (done.status, done.err) == (3, "")
+    assert done.out.startswith("b07-partition-twice.yaml:6:7: error KA020: a-0 is named 2 times")
+    assert done.out.endswith("1 file: 1 error, 0 warnings\n")
+    assert "\x1b" not in done.out
 
 
 def test_standard_input() -> None:
-    assert kadmin("validate", "-", data=GOOD).returncode == 0
-    done = kadmin("validate", "-", data=b'{"kind": "TopicDeletion", "spec": {"topics": []}}')
-    assert done.returncode == 3
-    assert done.stdout.startswith("-:1:46: error KA017")
+    assert command("validate", "-", data=GOOD).status == 0
+    done = command("validate", "-", data=b'{"kind": "TopicDeletion", "spec": {"topics": []}}')
+    assert done.status == 3
+    assert done.out.startswith("-:1:46: error KA017")
 
 
 def test_the_json_answer_conforms_to_its_schema(plans: Path) -> None:
-    done = kadmin("validate", ".", "--format", "json", cwd=plans)
-    answer = json.loads(done.stdout)
-    assert done.returncode == 3
+    done = command("validate", ".", "--format", "json", cwd=plans)
+    answer = json.loads(done.out)
+    assert done.status == 3
     assert validate_value(answer, "answers/validate") == []
     assert (answer["valid"], answer["errors"], answer["warnings"]) == (False, 1, 1)
     assert [problem["file"] for problem in answer["problems"]] == [
@@ -67,9 +68,9 @@ def test_the_json_answer_conforms_to_its_schema(plans: Path) -> None:
 
 
 def test_warnings_alone_are_valid(plans: Path) -> None:
-    done = kadmin("validate", "b11-collision.yaml", cwd=plans)
-    assert done.returncode == 0
-    assert "warning KA024" in done.stdout
+    done = command("validate", "b11-collision.yaml", cwd=plans)
+    assert done.status == 0
+    assert "warning KA024" in done.out
 
 
 def test_documents_are_checked_together(tmp_path: Path) -> None:
@@ -78,9 +79,9 @@ def test_documents_are_checked_together(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text(
         f"kind: PartitionReassignment\nspec: {{partitions: [{entry}]}}\n"
     )
-    done = kadmin("validate", "a.yaml", "b.yaml", cwd=tmp_path)
-    assert done.returncode == 3
-    assert "b.yaml:2:29: error KA031: old-events is deleted by a.yaml" in done.stdout
+    done = command("validate", "a.yaml", "b.yaml", cwd=tmp_path)
+    assert done.status == 3
+    assert "b.yaml:2:29: error KA031: old-events is deleted by a.yaml" in done.out
 
 
 @pytest.mark.parametrize("arguments", [("plans/rebalance.yaml",), ("plans", "--format", "json")])
@@ -91,11 +92,11 @@ def test_no_heavy_library_is_imported(arguments: tuple[str, ...]) -> None:
 
 
 def test_twenty_columns_and_a_dumb_terminal(plans: Path) -> None:
-    done = kadmin("validate", ".", cwd=plans, COLUMNS="20", TERM="dumb")
-    assert done.returncode == 3
+    done = command("validate", ".", cwd=plans, environment={"COLUMNS": "20", "TERM": "dumb"})
+    assert done.status == 3
     assert all(
         len(line) <= 20
-        for line in done.stdout.splitlines()
+        for line in done.out.splitlines()
         if line.lstrip("0123456789 ").startswith("| ")
     )
 
@@ -110,34 +111,46 @@ def test_a_plain_ascii_locale(tmp_path: Path) -> None:
 
 
 def test_a_report_goes_to_a_file_and_the_text_to_stdout(plans: Path) -> None:
-    done = kadmin("validate", ".", "--format", "sarif", "--out", "out.sarif", cwd=plans)
-    assert done.returncode == 3
-    assert done.stdout.startswith("b07-partition-twice.yaml:6:7: error KA020")
+    done = command("validate", ".", "--format", "sarif", "--out", "out.sarif", cwd=plans)
+    assert done.status == 3
+    assert done.out.startswith("b07-partition-twice.yaml:6:7: error KA020")
     assert len(json.loads((plans / "out.sarif").read_text())["runs"][0]["results"]) == 2
-    refused = kadmin("validate", ".", "--format", "junit", "--out", "none/out.xml", cwd=plans)
-    assert (refused.returncode, "Cannot write none/out.xml" in refused.stderr) == (8, True)
+    refused = command("validate", ".", "--format", "junit", "--out", "none/out.xml", cwd=plans)
+    assert (refused.status, "Cannot write none/out.xml" in refused.err) == (8, True)
 
 
 @pytest.mark.parametrize("name", ["github", "sarif", "gitlab", "junit"])
 def test_every_format_of_what_is_valid_ends_with_zero(plans: Path, name: str) -> None:
-    assert kadmin("validate", "good.yml", "--format", name, cwd=plans).returncode == 0
+    assert command("validate", "good.yml", "--format", name, cwd=plans).status == 0
 
 
 def test_a_summary_is_appended_where_github_asks_for_it(plans: Path) -> None:
     summary = plans / "summary.md"
     summary.write_text("before\n")
-    kadmin("validate", ".", "--format", "github", cwd=plans, GITHUB_STEP_SUMMARY=str(summary))
-    assert summary.read_text().startswith("before\n### kadmin validate: failed\n")
-    kadmin("validate", ".", cwd=plans, GITHUB_STEP_SUMMARY=str(plans / "none" / "summary.md"))
-    refused = kadmin(
+    command(
         "validate",
         ".",
         "--format",
         "github",
         cwd=plans,
-        GITHUB_STEP_SUMMARY=str(plans / "no" / "s.md"),
+        environment={"GITHUB_STEP_SUMMARY": str(summary)},
     )
-    assert refused.returncode == 8
+    assert summary.read_text().startswith("before\n### kadmin validate: failed\n")
+    command(
+        "validate",
+        ".",
+        cwd=plans,
+        environment={"GITHUB_STEP_SUMMARY": str(plans / "none" / "summary.md")},
+    )
+    refused = command(
+        "validate",
+        ".",
+        "--format",
+        "github",
+        cwd=plans,
+        environment={"GITHUB_STEP_SUMMARY": str(plans / "no" / "s.md")},
+    )
+    assert refused.status == 8
 
 
 def test_a_policy_switches_codes_and_guards_names(plans: Path) -> None:
@@ -145,12 +158,11 @@ def test_a_policy_switches_codes_and_guards_names(plans: Path) -> None:
         'kind: Policy\nspec: {codes: {KA020: warning, KA024: "off"}, deletion: {deny: ["un*"], '
         "max_topics: 1}}\n"
     )
-    done = kadmin("validate", ".", "--policy", "policy.yaml", "--format", "json", cwd=plans)
+    done = command("validate", ".", "--policy", "policy.yaml", "--format", "json", cwd=plans)
     found = [
-        (each["file"], each["severity"], each["code"])
-        for each in json.loads(done.stdout)["problems"]
+        (each["file"], each["severity"], each["code"]) for each in json.loads(done.out)["problems"]
     ]
-    assert done.returncode == 3
+    assert done.status == 3
     assert found == [
         ("b07-partition-twice.yaml", "warning", "KA020"),
         ("b11-collision.yaml", "error", "KA027"),
@@ -172,9 +184,9 @@ def test_a_policy_that_says_nothing_sound_is_refused(plans: Path, text: str, sai
     something.
     """
     (plans / "policy.yaml").write_text(text)
-    refused = kadmin("validate", "good.yml", "--policy", "policy.yaml", cwd=plans)
-    assert (refused.returncode, refused.stdout) == (3, "")
-    assert said in refused.stderr
+    refused = command("validate", "good.yml", "--policy", "policy.yaml", cwd=plans)
+    assert (refused.status, refused.out) == (3, "")
+    assert said in refused.err
 
 
 def test_an_answer_goes_through_a_pipe_that_has_a_name(plans: Path) -> None:

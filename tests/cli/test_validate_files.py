@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def test_a_folder_and_a_glob_are_their_documents_sorted(plans: Path) -> None:
-    by_folder = json.loads(kadmin("validate", ".", "--format", "json", cwd=plans).stdout)
+    by_folder = json.loads(command("validate", ".", "--format", "json", cwd=plans).out)
     assert by_folder["files"] == [
         "b07-partition-twice.yaml",
         "b11-collision.yaml",
@@ -31,7 +31,7 @@ def test_a_folder_and_a_glob_are_their_documents_sorted(plans: Path) -> None:
         "good.yml",
     ]
     by_glob = json.loads(
-        kadmin("validate", "good.*", "good.yml", "--format", "json", cwd=plans).stdout
+        command("validate", "good.*", "good.yml", "--format", "json", cwd=plans).out
     )
     assert by_glob["files"] == ["good.json", "good.yml"]
     assert by_glob["valid"]
@@ -40,9 +40,9 @@ def test_a_folder_and_a_glob_are_their_documents_sorted(plans: Path) -> None:
 @pytest.mark.parametrize("name", ["missing.yaml", "none/*.yaml", "empty"])
 def test_nothing_to_read_is_invalid_input(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
-    done = kadmin("validate", name, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (3, "")
-    assert f"{name}:1:1: error KA001: this cannot be read: " in done.stdout
+    done = command("validate", name, cwd=tmp_path)
+    assert (done.status, done.err) == (3, "")
+    assert f"{name}:1:1: error KA001: this cannot be read: " in done.out
 
 
 @pytest.mark.parametrize("output", ["human", "json", "github", "sarif", "gitlab", "junit"])
@@ -58,24 +58,23 @@ def test_what_cannot_be_read_in_a_folder_is_told_and_not_passed_over(plans: Path
     (plans / "folder.yaml").mkdir()
     for name in (".", "*.yaml"):
         assert (
-            json.loads(kadmin("validate", name, "--format", "json", cwd=plans).stdout)["errors"]
-            == 1
+            json.loads(command("validate", name, "--format", "json", cwd=plans).out)["errors"] == 1
         )
     (plans / "loop.yaml").symlink_to("loop.yaml")
-    looping = kadmin("validate", ".", cwd=plans)
+    looping = command("validate", ".", cwd=plans)
     assert (
-        looping.returncode,
-        "loop.yaml:1:1: error KA001: this cannot be read: Too many levels" in looping.stdout,
+        looping.status,
+        "loop.yaml:1:1: error KA001: this cannot be read: Too many levels" in looping.out,
     ) == (3, True)
     (plans / "loop.yaml").unlink()
     (plans / "gone.yaml").symlink_to("nowhere")
-    gone = kadmin("validate", "*.yaml", cwd=plans)
+    gone = command("validate", "*.yaml", cwd=plans)
     assert (
-        gone.returncode,
-        "gone.yaml:1:1: error KA001: this cannot be read: No such file" in gone.stdout,
+        gone.status,
+        "gone.yaml:1:1: error KA001: this cannot be read: No such file" in gone.out,
     ) == (3, True)
-    nameless = kadmin("validate", "", cwd=plans)
-    assert (nameless.returncode, "cannot be read" in nameless.stdout) == (3, True), (
+    nameless = command("validate", "", cwd=plans)
+    assert (nameless.status, "cannot be read" in nameless.out) == (3, True), (
         "no name is not this folder"
     )
 
@@ -96,8 +95,8 @@ def test_the_summary_counts_the_plans_that_were_applied(plans: Path) -> None:
     (plans / "b11-collision.yaml").unlink()
     (plans / "applied").mkdir()
     (plans / "good.yml").rename(plans / "applied" / "good.yml")
-    done = kadmin("validate", ".", cwd=plans)
-    assert (done.returncode, done.stdout) == (
+    done = command("validate", ".", cwd=plans)
+    assert (done.status, done.out) == (
         0,
         "2 files (1 applied, checked by the schema alone): no problem\n",
     )
@@ -112,7 +111,7 @@ def test_a_folder_is_everything_below_it(plans: Path) -> None:
     (plans / ".venv").mkdir()
     for name in ("team/bad.yaml", "team/more/bad.yaml", "BAD.YML", "bad.Json", ".venv/bad.yaml"):
         (plans / name).write_bytes(b"{" + BAD["b07-partition-twice"][1])
-    answer = json.loads(kadmin("validate", "plans", "--format", "json", cwd=plans.parent).stdout)
+    answer = json.loads(command("validate", "plans", "--format", "json", cwd=plans.parent).out)
     found = [
         name
         for name in answer["files"]
@@ -130,23 +129,23 @@ def test_a_folder_is_everything_below_it(plans: Path) -> None:
 def test_a_file_named_as_standard_input_is(plans: Path) -> None:
     (plans / "-").write_bytes(BAD["b07-partition-twice"][1])
     for names in (("./-",), ("-", "./-"), ("?",)):
-        done = kadmin("validate", *names, data=GOOD, cwd=plans)
-        assert (done.returncode, "./-:6:7: error KA020" in done.stdout) == (3, True)
-    assert kadmin("validate", "-", "-", data=GOOD, cwd=plans).stdout == "1 file: no problem\n"
+        done = command("validate", *names, data=GOOD, cwd=plans)
+        assert (done.status, "./-:6:7: error KA020" in done.out) == (3, True)
+    assert command("validate", "-", "-", data=GOOD, cwd=plans).out == "1 file: no problem\n"
 
 
 def test_a_file_reached_twice_is_one_file(plans: Path) -> None:
     (plans / "self").symlink_to(".")
     (plans / "linked.yml").symlink_to("good.yml")
     answer = json.loads(
-        kadmin("validate", "**/good.*", "linked.yml", "--format", "json", cwd=plans).stdout
+        command("validate", "**/good.*", "linked.yml", "--format", "json", cwd=plans).out
     )
     assert answer["files"] == ["good.json", "good.yml"]
 
 
 def test_a_file_without_end_is_read_no_further_than_to_see_it() -> None:
-    done = kadmin("validate", "/dev/zero")
-    assert (done.returncode, "error KA008: the file has more than" in done.stdout) == (3, True)
+    done = command("validate", "/dev/zero")
+    assert (done.status, "error KA008: the file has more than" in done.out) == (3, True)
 
 
 def test_standard_input_that_is_closed() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from support.cli.in_process import command
 from support.cli.inventories import CLUSTER_ID, small_inventory
-from support.cli.process import kadmin
 
 from kadmin.errors import InvalidInputError
 from kadmin.inventory import read_inventory, write_inventory
@@ -36,10 +35,10 @@ spec:
 def test_against_an_inventory(tmp_path: Path) -> None:
     folder = small_inventory(tmp_path / "inventory")
     (tmp_path / "plan.yaml").write_text(AGAINST.format(CLUSTER_ID))
-    done = kadmin("validate", "plan.yaml", "--inventory", folder, "--format", "json", cwd=tmp_path)
-    assert done.returncode == 3, done.stderr
+    done = command("validate", "plan.yaml", "--inventory", folder, "--format", "json", cwd=tmp_path)
+    assert done.status == 3, done.err
     found = [
-        (each["line"], each["column"], each["code"]) for each in json.loads(done.stdout)["problems"]
+        (each["line"], each["column"], each["code"]) for each in json.loads(done.out)["problems"]
     ]
     assert found == [
         (5, 7, "KA071"),
@@ -72,9 +71,9 @@ def test_a_plan_that_breaks_its_schema_is_said_not_to_be_compared(
 def test_against_another_cluster(tmp_path: Path) -> None:
     folder = small_inventory(tmp_path / "inventory")
     (tmp_path / "plan.yaml").write_text(deletion_of("other"))
-    done = kadmin("validate", "plan.yaml", "--inventory", folder, cwd=tmp_path)
-    assert done.returncode == 3
-    assert "plan.yaml:2:24: error KA045: the document is for cluster other" in done.stdout
+    done = command("validate", "plan.yaml", "--inventory", folder, cwd=tmp_path)
+    assert done.status == 3
+    assert "plan.yaml:2:24: error KA045: the document is for cluster other" in done.out
 
 
 def test_against_a_fleet(tmp_path: Path) -> None:
@@ -84,31 +83,31 @@ def test_against_a_fleet(tmp_path: Path) -> None:
     (tmp_path / "request.yaml").write_text(
         "kind: RebalanceRequest\nspec: {brokers: {drain: [9]}}\n"
     )
-    assert kadmin("validate", "good.yaml", "--inventory", folder, cwd=tmp_path).returncode == 0
-    none = kadmin("validate", "none.yaml", "--inventory", folder, cwd=tmp_path)
-    assert (none.returncode, none.stderr) == (3, "")
+    assert command("validate", "good.yaml", "--inventory", folder, cwd=tmp_path).status == 0
+    none = command("validate", "none.yaml", "--inventory", folder, cwd=tmp_path)
+    assert (none.status, none.err) == (3, "")
     said = (
         "none.yaml:1:1: error KA045: the inventory holds a fleet, and the document has no "
         "cluster_id"
     )
-    assert said in none.stdout
-    assert "name one of its clusters: eastern (east), western (west)" in none.stdout
+    assert said in none.out
+    assert "name one of its clusters: eastern (east), western (west)" in none.out
     (tmp_path / "none.yaml").write_text(deletion_of("northern"))
-    other = kadmin("validate", "none.yaml", "--inventory", folder, cwd=tmp_path)
+    other = command("validate", "none.yaml", "--inventory", folder, cwd=tmp_path)
     assert (
         "none.yaml:2:24: error KA045: the inventory holds a fleet, and no cluster of it has"
-        in other.stdout
+        in other.out
     )
     (tmp_path / "policy.yaml").write_text('kind: Policy\nspec: {codes: {KA045: "off"}}\n')
-    unchecked = kadmin(
+    unchecked = command(
         "validate", "none.yaml", "--inventory", folder, "--policy", "policy.yaml", cwd=tmp_path
     )
-    assert (unchecked.returncode, unchecked.stdout) == (3, other.stdout), (
+    assert (unchecked.status, unchecked.out) == (3, other.out), (
         "what was not checked has not passed"
     )
-    request = kadmin("validate", "request.yaml", "--inventory", folder, cwd=tmp_path)
-    assert request.returncode == 3
-    assert "request.yaml:2:26: error KA042: the inventory has no broker 9" in request.stdout
+    request = command("validate", "request.yaml", "--inventory", folder, cwd=tmp_path)
+    assert request.status == 3
+    assert "request.yaml:2:26: error KA042: the inventory has no broker 9" in request.out
 
 
 def test_facts_of_a_fleet_are_those_of_the_document_s_cluster(tmp_path: Path) -> None:
@@ -124,20 +123,19 @@ def test_facts_of_a_fleet_are_those_of_the_document_s_cluster(tmp_path: Path) ->
     )
     for cluster_id, found in (("eastern", ["KA058"]), ("western", ["KA053", "KA051"])):
         (tmp_path / "plan.yaml").write_text(deletion_of(cluster_id))
-        done = kadmin(
+        done = command(
             "validate", "plan.yaml", "--inventory", str(folder), "--format", "json", cwd=tmp_path
         )
-        assert [problem["code"] for problem in json.loads(done.stdout)["problems"]] == found
+        assert [problem["code"] for problem in json.loads(done.out)["problems"]] == found
 
 
 def test_two_clusters_of_one_id_cannot_be_told_apart(tmp_path: Path) -> None:
     folder = small_inventory(tmp_path / "inventory", east="one", west="one")
     (tmp_path / "plan.yaml").write_text(deletion_of("one"))
-    done = kadmin("validate", "plan.yaml", "--inventory", folder, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (3, "")
+    done = command("validate", "plan.yaml", "--inventory", folder, cwd=tmp_path)
+    assert (done.status, done.err) == (3, "")
     assert (
-        "error KA045: the inventory holds a fleet, and east, west have cluster_id one"
-        in done.stdout
+        "error KA045: the inventory holds a fleet, and east, west have cluster_id one" in done.out
     )
 
 
@@ -145,18 +143,18 @@ def test_a_broken_inventory_hides_no_problem_of_a_document(tmp_path: Path) -> No
     folder = Path(small_inventory(tmp_path / "inventory"))
     (folder / "partitions.csv").write_text("topic,partition,replicas\norders,-1,1\n")
     (tmp_path / "plan.yaml").write_text("kind: TopicDeletion\nspec: {topics: [orders, orders]}\n")
-    done = kadmin("validate", "plan.yaml", "--inventory", "inventory", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (3, "")
-    assert "plan.yaml:2:25: error KA021" in done.stdout
+    done = command("validate", "plan.yaml", "--inventory", "inventory", cwd=tmp_path)
+    assert (done.status, done.err) == (3, "")
+    assert "plan.yaml:2:25: error KA021" in done.out
     said = "inventory:1:1: error KA001: this cannot be read: The inventory inventory has bad rows;"
-    assert said in done.stdout
+    assert said in done.out
     (tmp_path / "policy.yaml").write_text(
         'kind: Policy\nspec: {codes: {KA001: "off", KA021: "off"}}\n'
     )
-    done = kadmin(
+    done = command(
         "validate", "plan.yaml", "--inventory", "inventory", "--policy", "policy.yaml", cwd=tmp_path
     )
-    assert (done.returncode, said in done.stdout, "KA021" in done.stdout) == (3, True, False)
+    assert (done.status, said in done.out, "KA021" in done.out) == (3, True, False)
 
 
 @pytest.mark.parametrize(

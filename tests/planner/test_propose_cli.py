@@ -49,6 +49,8 @@ from kadmin.wording import count
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from support.cli.in_process import Answer
+
 RUN = "import sys; from kadmin.cli import main; main()"
 REQUEST = (
     "kind: RebalanceRequest\nmetadata: {name: drain-2, labels: {ticket: K-1}}\nspec: {brokers: "
@@ -57,17 +59,27 @@ REQUEST = (
 NOTHING = "kind: RebalanceRequest\nspec: {}\n"
 
 
-def propose(
-    folder: Path, *arguments: str, code: str = RUN, data: str = ""
-) -> subprocess.CompletedProcess[str]:
+def propose(folder: Path, *arguments: str, data: str = "") -> Answer:
     """Run `kadmin propose rebalance` in a folder with the local engine, unless the arguments say
     otherwise.
     """
     engine = () if "--engine" in arguments else ("--engine", "local")
-    return subprocess.run(
-        [sys.executable, "-c", code, "propose", "rebalance", *arguments, *engine],
+    return command(
+        "propose",
+        "rebalance",
+        *arguments,
+        *engine,
+        data=data.encode(),
         cwd=folder,
-        input=data,
+        environment={"COLUMNS": "80"},
+    )
+
+
+def with_spark(folder: Path, *arguments: str, code: str = RUN) -> subprocess.CompletedProcess[str]:
+    """Run `kadmin propose rebalance --engine spark` in a process of its own: it owns its JVM."""
+    return subprocess.run(
+        [sys.executable, "-c", code, "propose", "rebalance", *arguments, "--engine", "spark"],
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=240,
@@ -108,7 +120,7 @@ def test_a_request_becomes_a_plan_with_figures(folder: Path) -> None:
         "--figures",
         "figures.json",
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.status, done.err) == (0, "")
     made = plan(folder / "plan.yaml")
     (told,) = figures(folder / "figures.json")
     assert (made.header.name, made.header.cluster_id) == ("drain-2", "generated-cluster-0001")
@@ -120,7 +132,7 @@ def test_a_request_becomes_a_plan_with_figures(folder: Path) -> None:
         row = current[target.partition.topic, target.partition.partition]
         assert (target.current, target.size_bytes) == (row.replicas, row.size_bytes)
         assert 2 not in target.replicas
-    lines = done.stdout.splitlines()
+    lines = done.out.splitlines()
     assert lines[0].split() == ["before", "after", "bound"]
     assert lines[-1] == f"{len(made.reassignments)} reassignments -> plan.yaml"
     assert any(line.split()[:2] == ["moves", str(told["moves"])] for line in lines)
@@ -138,10 +150,10 @@ def test_the_load_of_a_plan_is_shown_with_its_worst_hour_and_the_week_held_out(
     (folder / "load.yaml").write_text("kind: RebalanceRequest\nspec: {load: {from: load}}\n")
     arguments = ("load.yaml", "--inventory", "inv", "--out", "plan.json")
     done = propose(folder, *arguments, "--holdout", "LAST_WEEK", "--figures", "figures.json")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.status, done.err) == (0, "")
     (told,) = figures(folder / "figures.json")
     load = told["load"]
-    shown = {" ".join(line.split()) for line in done.stdout.splitlines()}
+    shown = {" ".join(line.split()) for line in done.out.splitlines()}
     for name in ("in", "out"):
         ratios = " ".join(f"{load[name][time]:.3f}" for time in ("before", "after", "bound"))
         assert f"network {name}, worst hour / fair {ratios}" in shown
@@ -162,8 +174,8 @@ def test_the_load_of_a_plan_is_shown_with_its_worst_hour_and_the_week_held_out(
     )
     assert f"for load alone: {', '.join(added)}" in shown
     again = propose(folder, "nothing.yaml", *arguments[1:], "--holdout", "LAST_WEEK")
-    assert again.returncode == 64
-    assert "nothing.yaml asks for none" in again.stderr
+    assert again.status == 64
+    assert "nothing.yaml asks for none" in again.err
 
 
 @pytest.mark.parametrize(
@@ -179,14 +191,14 @@ def test_the_throttle_of_a_request_is_that_of_the_plan(
 ) -> None:
     request = REQUEST.replace("spec: {", f"spec: {{throttle: {written}, ")
     done = propose(folder, "-", "--inventory", "inv", "--out", "plan.yaml", data=request)
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.err
     assert plan(folder / "plan.yaml").throttle == carried
 
 
 def test_the_warning_of_a_plan_without_a_throttle_names_a_command_that_works(folder: Path) -> None:
     done = propose(folder, "-", "--inventory", "inv", "--out", "a plan.yaml", data=REQUEST)
     (warning,) = [
-        line for line in done.stdout.splitlines() if line.startswith("warning: the plan copies")
+        line for line in done.out.splitlines() if line.startswith("warning: the plan copies")
     ]
     asked = shlex.split(warning.partition("the rate that this suggests: kadmin ")[2])
     told = command(asked[0], str(folder / asked[1]), asked[2], str(folder / asked[3]))
@@ -209,7 +221,7 @@ def test_a_plan_that_loses_racks_says_so_wherever_it_is_shown(folder: Path) -> N
     done = propose(
         folder, "drain.yaml", "--inventory", "losing", "--out", "plan.yaml", "--html", "plan.html"
     )
-    assert "\nwarning: 12 partitions: 3 racks to 2\n" in done.stdout
+    assert "\nwarning: 12 partitions: 3 racks to 2\n" in done.out
     assert plan(folder / "plan.yaml").allow_fewer_racks
     assert "12 partitions: 3 racks to 2 (a-" in (folder / "plan.html").read_text()
     for asked in (("validate",), ("diff",), ("diff", "-o", "markdown")):
@@ -221,14 +233,14 @@ def test_json_goes_out_by_suffix_and_as_the_answer(folder: Path) -> None:
     done = propose(
         folder, "-", "--inventory", "inv", "--out", "plan.json", "-o", "json", data=REQUEST
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    answer = json.loads(done.stdout)
+    assert (done.status, done.err) == (0, "")
+    answer = json.loads(done.out)
     assert validate_value(answer, "answers/figures") == []
     assert answer["clusters"][0]["reassignments"] == len(
         json.loads((folder / "plan.json").read_text())["spec"]["partitions"]
     )
     again = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.yaml")
-    assert again.returncode == 0
+    assert again.status == 0
     assert plan(folder / "plan.yaml") == plan(folder / "plan.json")
 
 
@@ -249,8 +261,8 @@ def test_the_result_of_a_plan_needs_nothing(folder: Path) -> None:
         "csv",
     )
     done = propose(folder, "nothing.yaml", "--inventory", "inv", "--out", "again.yaml")
-    assert done.returncode == 0
-    assert done.stdout.splitlines()[-1] == "nothing to do: the plan is empty -> again.yaml"
+    assert done.status == 0
+    assert done.out.splitlines()[-1] == "nothing to do: the plan is empty -> again.yaml"
     assert plan(folder / "again.yaml").reassignments == ()
 
 
@@ -260,13 +272,13 @@ def test_a_fleet_gets_a_file_for_each_cluster(folder: Path) -> None:
         Inventory("2026-01-01T00:00:00Z", {"north": one, "south": one}), folder / "fleet", "jsonl"
     )
     done = propose(folder, "request.yaml", "--inventory", "fleet", "--out", "plans")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.status, done.err) == (0, "")
     assert sorted(path.name for path in (folder / "plans").iterdir()) == [
         "north.json",
         "south.json",
     ]
     assert plan(folder / "plans" / "north.json") == plan(folder / "plans" / "south.json")
-    assert [line.split()[0] for line in done.stdout.splitlines()[:3]] == [
+    assert [line.split()[0] for line in done.out.splitlines()[:3]] == [
         "cluster",
         "north",
         "south",
@@ -284,12 +296,10 @@ def test_spark_is_the_default_and_says_no_more_than_the_local_engine(
     archive.parent.mkdir(parents=True)
     archive.write_bytes(b"no archive" * 10_000)
     arguments = ("request.yaml", "--inventory", "inv", "--out")
-    spark = propose(
+    spark = with_spark(
         folder,
         *arguments,
         "spark.json",
-        "--engine",
-        "spark",
         "--master",
         "local[1]",
         "--conf",
@@ -298,7 +308,7 @@ def test_spark_is_the_default_and_says_no_more_than_the_local_engine(
     local = propose(folder, *arguments, "local.json")
     assert (spark.returncode, spark.stderr) == (0, "")
     assert (folder / "spark.json").read_bytes() == (folder / "local.json").read_bytes()
-    assert spark.stdout.replace("spark.json", "local.json") == local.stdout
+    assert spark.stdout.replace("spark.json", "local.json") == local.out
 
 
 def test_a_class_archive_that_cannot_be_written_is_reported(
@@ -325,8 +335,14 @@ def test_a_class_archive_that_cannot_be_written_is_reported(
     "flags", [("--conf", "spark.driver.memory=a-lot"), ("--master", "nonsense")]
 )
 def test_a_setting_that_spark_refuses_is_reported(flags: tuple[str, str], folder: Path) -> None:
-    arguments = ("request.yaml", "--inventory", "inv", "--out", "plan.json", "--engine", "spark")
-    done = propose(folder, *arguments, *flags)
+    arguments = (
+        "request.yaml",
+        "--inventory",
+        "inv",
+        "--out",
+        "plan.json",
+    )
+    done = with_spark(folder, *arguments, *flags)
     assert done.returncode == 8
     assert "Spark did not start" in done.stderr
     assert "Traceback" not in done.stderr
@@ -356,7 +372,7 @@ def test_spark_submit_runs_it_with_its_own_settings(folder: Path) -> None:
         env={**os.environ, **told},
     )
     assert done.returncode == 0, done.stderr
-    assert propose(folder, *arguments, "local.json").returncode == 0
+    assert propose(folder, *arguments, "local.json").status == 0
     assert (folder / "submitted.json").read_bytes() == (folder / "local.json").read_bytes()
 
 
@@ -433,12 +449,12 @@ def jvms_at_work(planner: int) -> list[int]:
 
 def test_a_partition_is_explained(folder: Path) -> None:
     arguments = ("request.yaml", "--inventory", "inv", "--out", "plan.json")
-    assert propose(folder, *arguments).returncode == 0
+    assert propose(folder, *arguments).status == 0
     first = str(plan(folder / "plan.json").reassignments[0].partition)
     done = propose(folder, *arguments, "--explain", first, "--explain", "nowhere-0")
-    assert f"{first} is in the plan because a broker that holds it must be emptied\n" in done.stdout
-    assert "nowhere-0 is not in the plan: its replicas do not change\n" in done.stdout
-    told = json.loads(propose(folder, *arguments, "--explain", first, "-o", "json").stdout)
+    assert f"{first} is in the plan because a broker that holds it must be emptied\n" in done.out
+    assert "nowhere-0 is not in the plan: its replicas do not change\n" in done.out
+    told = json.loads(propose(folder, *arguments, "--explain", first, "-o", "json").out)
     assert validate_value(told, "answers/figures") == []
     assert list(told["explained"]) == [first]
 
@@ -487,9 +503,9 @@ def test_entries_that_only_reorder_are_counted_where_there_are_some(folder: Path
     one = inventory_of(states.cluster({"a-0": (1,)}, brokers={1: None}), {}, "2026-01-01T00:00:00Z")
     write_inventory(one, folder / "one", "csv")
     done = propose(folder, "-", "--inventory", "one", "--out", "plan.json", data=NOTHING)
-    assert done.returncode == 0
-    assert "proved optimal: no plan as even moves less\n" in done.stdout
-    assert "only reorder" not in done.stdout
+    assert done.status == 0
+    assert "proved optimal: no plan as even moves less\n" in done.out
+    assert "only reorder" not in done.out
 
 
 def test_partitions_in_flight_do_not_change_and_a_note_says_so(folder: Path) -> None:
@@ -501,8 +517,8 @@ def test_partitions_in_flight_do_not_change_and_a_note_says_so(folder: Path) -> 
         json.dumps({**header, "kafka": {"reassigning": moving}})
     )
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json")
-    assert done.returncode == 0
-    assert f"note: {len(moving)} partitions are being reassigned" in done.stdout
+    assert done.status == 0
+    assert f"note: {len(moving)} partitions are being reassigned" in done.out
     planned = {
         (target.partition.topic, target.partition.partition)
         for target in plan(folder / "plan.json").reassignments
@@ -514,9 +530,9 @@ def test_partitions_in_flight_do_not_change_and_a_note_says_so(folder: Path) -> 
         json.dumps({**header, "kafka": {"reassigning": stuck}})
     )
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "never.json")
-    assert done.returncode == 9
-    assert f"must stay: topics {on_two[0].topic}" in done.stderr
-    assert "being reassigned already" in done.stderr
+    assert done.status == 9
+    assert f"must stay: topics {on_two[0].topic}" in done.err
+    assert "being reassigned already" in done.err
 
 
 REFUSALS = [
@@ -552,9 +568,9 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(
 ) -> None:
     (folder / "request.yaml").write_text(text)
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json")
-    assert (done.returncode, done.stdout) == (status, "")
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
+    assert (done.status, done.out) == (status, "")
+    assert words in done.err
+    assert "Traceback" not in done.err
     assert not (folder / "plan.json").exists()
 
 
@@ -562,11 +578,10 @@ def test_bad_rows_are_named(folder: Path) -> None:
     with (folder / "inv" / "partitions.csv").open("a") as table:
         table.write("topic-00000,0,1;2,,,-5,,\n")
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json")
-    assert done.returncode == 3
-    assert "partitions.csv: size_bytes: 1 row negative (first: row 1001)" in done.stderr
+    assert done.status == 3
+    assert "partitions.csv: size_bytes: 1 row negative (first: row 1001)" in done.err
     assert (
-        "partitions.csv: topic, partition: 1 row with a duplicate key (first: row 1001)"
-        in done.stderr
+        "partitions.csv: topic, partition: 1 row with a duplicate key (first: row 1001)" in done.err
     )
 
 
@@ -611,26 +626,24 @@ def test_flags_without_a_use_are_wrong_usage(
     flags: tuple[str, ...], words: str, folder: Path
 ) -> None:
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json", *flags)
-    assert (done.returncode, words in done.stderr) == (64, True)
+    assert (done.status, words in done.err) == (64, True)
 
 
 def test_a_plan_that_cannot_be_written_is_reported(folder: Path) -> None:
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "missing/plan.json")
-    assert done.returncode == 8
-    assert "missing/plan.json" in done.stderr
+    assert done.status == 8
+    assert "missing/plan.json" in done.err
 
 
 def test_missing_libraries_are_named_with_the_remedy(folder: Path) -> None:
     code = "import sys; sys.modules['pyspark'] = None\n" + RUN  # as on a machine without it
-    done = propose(
+    done = with_spark(
         folder,
         "request.yaml",
         "--inventory",
         "inv",
         "--out",
         "p.json",
-        "--engine",
-        "spark",
         code=code,
     )
     assert done.returncode == 64
@@ -642,12 +655,10 @@ def test_missing_libraries_are_named_with_the_remedy(folder: Path) -> None:
         "inv",
         "--out",
         "p.json",
-        "--engine",
-        "spark",
         "--remote",
         "sc://h:1",
     )
-    done = propose(folder, *arguments, code=code.replace("pyspark", "grpc"))
+    done = with_spark(folder, *arguments, code=code.replace("pyspark", "grpc"))
     assert done.returncode == 64
     assert "needs grpc" in done.stderr
     assert "pip install 'kadmin-kafka[connect]'" in done.stderr
