@@ -261,12 +261,13 @@ def test_offline_partitions_name_the_broker_that_has_to_come_back(cluster: Kraft
     with stopped(cluster, 3, 4):
         found = examine(cluster)["offline-partitions"]
         (seen,) = (each for each in found["evidence"] if each.startswith(str(partition)))
+        first_of_all = found["remedy"].partition(";")[0]
         if tells_fenced(cluster):
             assert seen == f"{partition}: leader -1, ISR [], ELR [3, 4], replicas [3, 4]"
-            assert found["remedy"] == "start brokers 3, 4"
+            assert first_of_all == "start brokers 3, 4"
         else:
             assert seen == f"{partition}: leader -1, ISR [4], replicas [3, 4]"
-            assert found["remedy"] in {"start broker 4", "start brokers 3, 4"}, (
+            assert first_of_all in {"start broker 4", "start brokers 3, 4"}, (
                 "other topics may have had 3 last"
             )
     wait_assigned(cluster.connection, {partition: (3, 4)})

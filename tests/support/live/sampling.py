@@ -12,8 +12,11 @@ import pyarrow.parquet as pq
 from support.cli.in_process import command
 from support.live.waiting import wait_until
 
+from kadmin.cli.sandbox_answers import moved_value
 from kadmin.cluster.servers import Servers
 from kadmin.inventory.samples import Metric
+from kadmin.sandbox import traffic
+from kadmin.sandbox.workload import Workload
 from kadmin.schema import validate_value
 from kadmin.worlds.kafka import sampling
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
@@ -43,16 +46,16 @@ def sampled_traffic(
     growth of the offset.
     """
     # The groups have committed once, and a sample has been taken, before anything is counted.
-    run_traffic(sandbox, topics, "1h", 1)
+    run_traffic(sandbox, topics, 1, 1)
     assert sample(address, folder, "--once")["samples"] == 1
     ended: list[dict[str, Any]] = []
-    traffic = threading.Thread(
-        target=lambda: ended.append(run_traffic(sandbox, topics, f"{HOURS}h", RECORDS_PER_HOUR)),
+    producing = threading.Thread(
+        target=lambda: ended.append(run_traffic(sandbox, topics, HOURS, RECORDS_PER_HOUR)),
         daemon=True,
     )
-    traffic.start()
+    producing.start()
     kept = sample(address, folder, "--every", "1s", "--for", f"{HOURS}s")
-    traffic.join()
+    producing.join()
     sample(address, folder, "--once")
     assert kept["samples"] >= 3
     (moved,) = ended
@@ -112,14 +115,13 @@ def sample(address: Iterable[str], folder: Path, *arguments: str) -> dict[str, A
     return value
 
 
-def run_traffic(sandbox: Sandbox, topics: Sequence[str], lasting: str, rate: int) -> dict[str, Any]:
-    """Run a workload on some topics whose hours last a second, and return what it moved."""
-    named = [word for topic in topics for word in ("--topic", topic)]
-    options = ("--hour", "1s", "--for", lasting, "--rate", str(rate), "--seed", "3", "-o", "json")
-    answer = command("sandbox", "traffic", "--dir", sandbox.spec.directory, *named, *options)
-    assert answer.status == 0, answer.err
-    value: dict[str, Any] = json.loads(answer.out)
-    return value
+def run_traffic(sandbox: Sandbox, topics: Sequence[str], hours: int, rate: int) -> dict[str, Any]:
+    """Run a workload on some topics whose hours last a second, and return what it moved.
+
+    Not as a command: the output of one that runs in a thread would be that of another one.
+    """
+    workload = Workload.of(traffic.topics_of(sandbox, topics), rate, seed=3)
+    return moved_value(traffic.run_traffic(sandbox, workload, hours, 1.0))
 
 
 def read(folder: Path) -> Series:
