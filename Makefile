@@ -8,7 +8,8 @@ TOOLS := .release
 TOOLS_READY := $(TOOLS)/.ready
 # The extra kerberos is compiled with the Kerberos of the machine: it is no part of that environment either.
 KERBEROS := .kerberos
-# What Spark meets in its tests, beside that environment: a server of S3, and the newest PySpark that Delta is made for.
+# What Spark meets in tests of the matrix, beside that environment: a server of S3, and the newest PySpark that Delta is
+# made for.
 SERVERS := .servers
 SERVERS_READY := $(SERVERS)/.ready
 # Each worker runs the tests of one cluster at a time, and tests/support/suites/plugin.py has them in order. Tests wait
@@ -51,7 +52,7 @@ help:
 	@echo "make test-containers  live tests on brokers in containers, with a Docker daemon"
 	@echo "make test-report      the HTML report in a real browser: three widths, light and dark, axe"
 	@echo "make test-kerberos    a cluster with Kerberos: tickets, renewal, refusals, on a realm of its own"
-	@echo "make test-spark       the load on Spark, and Spark as its users run it: a Connect server, a cluster, spark-submit, Delta, S3"
+	@echo "make test-spark       the load on Spark, and Spark as its users run it: a Connect server, a cluster, spark-submit"
 	@echo "make test-pages       commands of the README and of pages beside it, as they stand there; the rest are in test-matrix"
 	@echo "make test-release     wheel, action, hook and site, as users meet them"
 	@echo "make release          wheel, source distribution, SBOM and checksums, in dist/"
@@ -103,7 +104,7 @@ coverage: test
 test-eras: $(READY)
 	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(WORKERS) --suite eras
 
-test-matrix: $(READY)
+test-matrix: $(READY) $(SERVERS_READY)
 	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(WORKERS) --suite matrix
 
 test-executor: $(READY)
@@ -121,8 +122,8 @@ test-kerberos: $(READY)
 test-pages: $(READY)
 	$(PYTEST) -n 2 --dist loadgroup --once-more --suite pages tests/live
 
-test-spark: $(READY) $(SERVERS_READY)
-	KADMIN_TEST_SERVERS=$(CURDIR)/$(SERVERS) $(PYTEST) -n 2 --dist loadgroup --once-more --suite spark tests/planner tests/live
+test-spark: $(READY)
+	$(PYTEST) -n 2 --dist loadgroup --once-more --suite spark tests/planner tests/live
 
 $(SERVERS_READY): $(READY) tests/support/planner/servers.lock
 	rm -rf $(SERVERS)

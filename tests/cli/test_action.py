@@ -59,6 +59,7 @@ def test_an_invalid_plan_is_annotated_and_fails_the_job_at_the_end(runner: Runne
     assert runner.step(END).returncode == 3
 
 
+@pytest.mark.matrix
 def test_every_line_of_the_input_is_read(runner: Runner) -> None:
     (runner.checkout / "more").mkdir()
     (runner.checkout / "more" / "bad.yaml").write_text(BAD)
@@ -67,6 +68,7 @@ def test_every_line_of_the_input_is_read(runner: Runner) -> None:
     assert shown(runner.comments()[0]) == ["plans/drain.yaml", "more/bad.yaml"]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("plans", ["", " \n", "nowhere/*.yaml", "empty", "plans/none.yaml"])
 def test_nothing_read_is_a_failure(runner: Runner, plans: str) -> None:
     (runner.checkout / "empty").mkdir()
@@ -92,6 +94,7 @@ def test_the_comment_is_found_by_its_marker(runner: Runner) -> None:
     assert others[1] != first
 
 
+@pytest.mark.matrix
 def test_two_uses_of_the_action_have_two_comments(runner: Runner) -> None:
     assert runner.job() == 0
     runner.values["inputs.plans"] = "plans/drain.yaml"
@@ -99,6 +102,7 @@ def test_two_uses_of_the_action_have_two_comments(runner: Runner) -> None:
     assert len({comment.splitlines()[0] for comment in runner.comments()}) == 2
 
 
+@pytest.mark.matrix
 def test_a_plan_whose_diff_fails_is_shown_as_that(runner: Runner) -> None:
     (runner.checkout / "plans" / "bad.yaml").write_text(BAD)
     assert runner.job() == 3
@@ -108,6 +112,7 @@ def test_a_plan_whose_diff_fails_is_shown_as_that(runner: Runner) -> None:
     assert "KA021" in comment
 
 
+@pytest.mark.matrix
 def test_a_diff_that_fails_after_validate_passed_fails_the_job(runner: Runner) -> None:
     assert runner.step(VALIDATE).returncode == 0
     (runner.checkout / "plans" / "drain.yaml").unlink()
@@ -116,6 +121,7 @@ def test_a_diff_that_fails_after_validate_passed_fails_the_job(runner: Runner) -
     assert runner.step(END).returncode == 3
 
 
+@pytest.mark.matrix
 def test_the_policy_counts_for_what_is_shown_too(runner: Runner) -> None:
     (runner.checkout / "policy.yaml").write_text(
         "kind: Policy\nspec: {protected_topics: [orders]}\n"
@@ -128,12 +134,14 @@ def test_the_policy_counts_for_what_is_shown_too(runner: Runner) -> None:
     assert "protected" in runner.comments()[0].partition("plans/drain.yaml")[0]
 
 
+@pytest.mark.matrix
 def test_without_an_inventory_plans_are_validated_alone(runner: Runner) -> None:
     runner.values["inputs.inventory"] = ""
     assert runner.step(VALIDATE).returncode == 0
     assert runner.step(END).returncode == 0
 
 
+@pytest.mark.matrix
 def test_where_nothing_is_a_plan_the_comment_says_so(runner: Runner) -> None:
     runner.values["inputs.plans"] = "plans/rebalance.yaml"
     assert runner.job() == 0

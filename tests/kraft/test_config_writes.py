@@ -185,7 +185,7 @@ def test_a_config_write_without_an_answer_is_on_record_and_its_operation_ends_la
     }
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 @pytest.mark.on("4.4.0")
 @pytest.mark.parametrize("late", [False, True], ids=["while it settles", "after its end"])
 def test_the_rate_that_a_frozen_broker_sets_late_is_removed_or_found(

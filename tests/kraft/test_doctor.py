@@ -274,6 +274,7 @@ def test_offline_partitions_name_the_broker_that_has_to_come_back(cluster: Kraft
     assert examine(cluster) == {}
 
 
+@pytest.mark.matrix
 @pytest.mark.on("4.4.0")
 def test_controllers_that_are_down(cluster: KraftCluster) -> None:
     sandbox = cluster.sandbox

@@ -104,6 +104,7 @@ def test_a_record_topic_below_its_min_isr(recorded: KraftCluster) -> None:
     assert examine(recorded) == {}
 
 
+@pytest.mark.matrix
 def test_rights_hide_topics_and_open_the_record_to_everybody(
     secured: Sandbox, tmp_path: Path
 ) -> None:

@@ -204,7 +204,7 @@ def test_what_an_operation_needs_is_lost_in_mid_run_and_comes_back(
     wait_assigned(connection, {TopicPartition(topic, number): target for number in range(2)})
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 @pytest.mark.on("4.4.0")
 def test_k10_a_record_that_stays_below_its_minimum_isr_ends_the_command_with_nothing_sent(
     kraft: Sandbox, connection: KafkaConnection, tmp_path: Path

@@ -456,7 +456,7 @@ def test_only_the_last_finished_operations_are_kept(store: Callable[[], Operatio
     operations.lock.release(lease)
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 @pytest.mark.on("4.4.0")
 def test_k12_a_reader_waits_for_a_transaction_until_the_coordinator_aborts_it(
     store: Callable[[], OperationStore],

@@ -389,6 +389,7 @@ MISSING = {
 }
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("missing", MISSING)
 def test_each_right_that_is_missing_is_named(
     guarded: Guarded, tmp_path: Path, missing: str

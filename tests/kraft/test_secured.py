@@ -82,14 +82,13 @@ WAYS: dict[str, tuple[str, Callable[[Secured], dict[str, str]]]] = {
     "certificate in PEM": ("MUTUAL", own_certificate),
     "certificate in PKCS12": ("MUTUAL", in_pkcs12),
 }
-RARE = ("SCRAM", "SCRAM without TLS", "certificate in PKCS12")
+RARE = ("SCRAM", "SCRAM without TLS", "certificate in PEM", "certificate in PKCS12")
 
 
 @pytest.mark.parametrize(
     "way",
     [
         "PLAIN",
-        "certificate in PEM",
         *(pytest.param(each, marks=pytest.mark.matrix) for each in RARE),
     ],
 )

@@ -153,7 +153,7 @@ def test_k15_cancel_foreign_restores_the_order_of_a_file(
         assert list_reassignments(cluster.connection) == {}
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_k14_a_reassignment_to_a_broker_that_died_is_named_and_cancelled(
     kraft: Sandbox, cluster: KraftCluster, tmp_path: Path
 ) -> None:

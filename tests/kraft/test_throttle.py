@@ -198,7 +198,7 @@ def test_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(
     assert cluster.kadmin("throttle", "clear", "--topic", topic, "--yes").status == 0
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_k18_the_rate_of_a_broker_that_died_is_taken_off_at_the_controller(
     cluster: KraftCluster, tmp_path: Path
 ) -> None:
@@ -225,7 +225,7 @@ def test_k18_the_rate_of_a_broker_that_died_is_taken_off_at_the_controller(
     assert throttles(cluster, topic) == {}
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 @pytest.mark.on("4.4.0")
 def test_the_rate_of_a_dead_broker_that_no_controller_takes_off_is_told_and_cleared_later(
     cluster: KraftCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

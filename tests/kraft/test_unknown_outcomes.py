@@ -346,7 +346,7 @@ def _reached_and_rolled_back(
     assert json.loads(cluster.kadmin("status", "-o", "json").out)["late_requests"] == []
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 @pytest.mark.on("4.4.0")
 def test_k08_a_request_that_a_frozen_broker_applies_late_is_taken_back(
     kraft: Sandbox,

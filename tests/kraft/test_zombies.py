@@ -117,7 +117,7 @@ def test_k07_a_runner_suspended_between_look_and_send_sends_nothing_before_it_ha
 @pytest.mark.parametrize(
     "copies",
     [
-        pytest.param("slow", marks=[pytest.mark.eras, pytest.mark.on("4.4.0")], id="slow, once"),
+        pytest.param("slow", marks=[pytest.mark.matrix, pytest.mark.on("4.4.0")], id="slow, once"),
         *(
             pytest.param("slow", marks=pytest.mark.executor, id=f"slow, {number}")
             for number in range(20)

@@ -31,7 +31,13 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         sandbox.down()
 
 
-@pytest.mark.parametrize("name", TRAPS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *list(TRAPS)[:3],
+        *(pytest.param(each, marks=pytest.mark.matrix) for each in list(TRAPS)[3:]),
+    ],
+)
 def test_each_trap_is_found_and_gone_when_it_is_cured(own: Cluster, name: str) -> None:
     trap = TRAPS[name]
     with trap.seed(own):

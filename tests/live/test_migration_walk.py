@@ -251,6 +251,7 @@ def test_what_the_page_tells_to_type_works(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.matrix
 @pytest.mark.on("2.8.2")
 def test_brokers_that_are_too_old_are_found(cluster: Cluster) -> None:
     answer = command(

@@ -76,7 +76,7 @@ def wrong_after_a_tenth(told: list[Told]) -> float:
     return float(abs(expected - took) / took)
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_bytes_inside_a_partition_are_told_while_it_copies(
     cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -64,6 +64,7 @@ def by_tls(
         yield found
 
 
+@pytest.mark.matrix
 def test_the_whole_way_by_sasl(by_sasl: SecuredZooKeeper, tmp_path: Path) -> None:
     go_the_whole_way(by_sasl, tmp_path)
 

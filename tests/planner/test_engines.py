@@ -216,7 +216,7 @@ def test_a_broker_that_one_cluster_has_is_no_unknown_name(tmp_path: Path) -> Non
     )
 
 
-@pytest.mark.spark
+@pytest.mark.matrix
 def test_two_worker_processes_give_the_same_bytes_and_no_jvm_is_left_behind(tmp_path: Path) -> None:
     """Rule: the same plan on one thread, on local-cluster[2,1,1024] and in-process; the next JVM
     starts anew.

@@ -251,6 +251,7 @@ def test_counters_that_no_label_tells_apart_are_refused(form: str, tmp_path: Pat
     assert refused.value.cause == f"no label names the broker, and {cause}"
 
 
+@pytest.mark.matrix
 def test_names_that_map_nothing_and_topics_with_underscores_are_named_and_mapped(
     tmp_path: Path,
 ) -> None:

@@ -259,6 +259,7 @@ def delta_server(work: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield url
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("by", ["format", "table"])
 def test_a_delta_table(
     work: Path, load: list[Any], delta_server: str, tmp_path: Path, by: str
@@ -274,6 +275,7 @@ def test_a_delta_table(
     assert rates(tmp_path / "load") == load
 
 
+@pytest.mark.matrix
 def test_samples_in_s3(work: Path, load: list[Any], tmp_path: Path) -> None:
     """Rule: the command of docs/load.md, with where the server is."""
     page = (ROOT / "docs" / "load.md").read_text(encoding="utf-8")

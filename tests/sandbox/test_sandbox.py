@@ -104,7 +104,13 @@ def test_a_broker_that_ends_at_its_start_is_reported_with_its_log_and_nothing_is
 
 
 @pytest.mark.eras
-@pytest.mark.parametrize("mode", [(), ("--kraft",)], ids=["zookeeper", "kraft"])
+@pytest.mark.parametrize(
+    "mode",
+    [
+        pytest.param((), id="zookeeper", marks=pytest.mark.matrix),
+        pytest.param(("--kraft",), id="kraft"),
+    ],
+)
 def test_a_broker_that_is_added_serves_on_its_rack_and_has_nothing(
     mode: tuple[str, ...], tmp_path: Path
 ) -> None:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.live
 CHANGES = 30
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_k17_a_reading_shows_what_was_changed_before_it(connection: KafkaConnection) -> None:
     """A change of the order alone is done when it is answered; Metadata of any broker shows one in
     five too late.
