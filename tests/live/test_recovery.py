@@ -111,6 +111,48 @@ def test_a_partition_whose_copies_are_all_lost_comes_back_empty(
     assert brokers.kadmin("verify", str(plan)).status == 0
 
 
+@pytest.mark.matrix
+def test_of_two_people_one_elects_and_the_other_is_told(brokers: Brokers, tmp_path: Path) -> None:
+    (y,) = brokers.topic({0: (1, 2, 3)})
+    plan = tmp_path / "recovery.yaml"
+    lose_leaders(brokers, [y], COUNTS)
+    propose(brokers, plan)
+    waive(plan, "impatient")
+    people = [
+        brokers.run("apply", str(plan), "--yes", state=tmp_path / name) for name in ("one", "two")
+    ]
+    first, second = (each.answer() for each in people)
+    told = second if first.status == 0 else first
+    assert 0 in {first.status, second.status}, (first, second)
+    assert "nothing to do" in told.out or told.status in {5, 6}, told
+    assert leader(brokers, y) == 3
+    assert ends(brokers, y) == {2: 350, 3: 350}
+    history = json.loads(brokers.kadmin("history", "-o", "json").out)
+    assert len(history["operations"]) == 1
+
+
+MANY = 1000
+
+
+@pytest.mark.matrix
+def test_a_third_of_three_thousand_partitions_comes_back_in_waves(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    lost = brokers.topic(dict.fromkeys(range(MANY), (1, 2)))
+    brokers.topic(dict.fromkeys(range(2 * MANY), (3, 4)))
+    plan = tmp_path / "recovery.yaml"
+    lose_leaders(brokers, lost, {2: 1, DEAD: 2})
+    found = propose(brokers, plan)
+    assert len(found["partitions"]) == MANY
+    waive(plan, "impatient")
+    applied = brokers.kadmin("apply", str(plan), "--yes")
+    assert applied.status == 0, applied.err
+    assert "1,000 partitions led by the chosen replica" in applied.out
+    states = brokers.state().states
+    assert {states[each].leader for each in lost} == {2}
+    assert {brokers.state().assignment[each] for each in lost} == {(1, 2)}
+
+
 KILLS = 5
 
 
