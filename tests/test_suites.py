@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,25 @@ def test_of_minutes(): pass
 @pytest.mark.eras
 def test_of_the_executor(): pass
 """
+CLUSTERS = """
+import pytest
+
+@pytest.fixture(scope="session", params=["4.1.2", "4.4.0"])
+def kraft(request):
+    yield request.param
+    print("stopped", request.param)
+
+@pytest.fixture(scope="session")
+def connection(kraft):
+    yield
+    print("closed", kraft)
+
+def test_first(connection): print("ran first")
+
+def test_second(kraft): print("ran second")
+
+def test_pure(): print("ran pure")
+"""
 VERSIONS = list(CLAIMS[0].seen)
 INI = "[pytest]\nmarkers =\n" + "".join(
     f"    {each}\n"
@@ -79,6 +99,11 @@ def session(
     text = INNER.format(
         versions=VERSIONS, unsteady=unsteady, live=broken == "live", pure=broken == "pure"
     )
+    return session_of(text, folder, *arguments)
+
+
+def session_of(text: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest on a module with this text in a process of its own."""
     (folder / "test_inner.py").write_text(text, encoding="utf-8")
     (folder / "conftest.py").write_text(
         'pytest_plugins = ["support.suites.plugin"]', encoding="utf-8"
@@ -130,6 +155,16 @@ def test_a_suite_runs_what_its_marks_say(tmp_path: Path) -> None:
         "test_of_minutes",
     }
     assert chosen(tmp_path, "executor") == {"test_of_the_executor"}
+
+
+def test_a_cluster_is_stopped_after_its_last_test(tmp_path: Path) -> None:
+    answer = session_of(CLUSTERS, tmp_path, "-s")
+    told = re.findall(r"ran \w+|closed [\d.]+\d|stopped [\d.]+\d", answer.stdout)
+    assert told == [
+        *("ran first", "ran second", "closed 4.1.2", "stopped 4.1.2"),
+        *("ran first", "ran second", "closed 4.4.0", "stopped 4.4.0"),
+        "ran pure",
+    ]
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _TESTS_OF_A_CLUSTER = 40
 """After so many tests of a version, the next file has a cluster of its own, so that workers share
 them."""
-_CLUSTERS = ("kraft", "live", "errand_sandbox")
+_CLUSTERS = ("kraft", "live", "errand_sandbox", "lone_sandbox")
 """Fixtures that start a cluster for a session."""
 _LONG_TESTS_OF_A_CLUSTER = 4
 """The same of tests with the mark `executor`, which take a minute and more: within a file, too."""
@@ -78,6 +78,23 @@ def pytest_collection_modifyitems(
     yield
     sizes = Counter(map(_group, items))
     items.sort(key=lambda item: (item.path.name not in _LONG, -sizes[_group(item)]))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None]:
+    """Stop a cluster whose last test of this worker has run: at rest it takes processor time."""
+    yield
+    for name, _ in _clusters(item) - (set() if nextitem is None else _clusters(nextitem)):
+        # pytest has no public way to end a fixture before its scope ends.
+        for definition in item._fixtureinfo.name2fixturedefs.get(name, ()):  # type: ignore[attr-defined]
+            definition.finish(item._request)  # type: ignore[attr-defined]
+
+
+def _clusters(item: pytest.Item) -> set[tuple[str, object]]:
+    """Return the clusters of a test: their fixture, and its parameter."""
+    names = getattr(item, "fixturenames", ())
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    return {(name, parameters.get(name)) for name in _CLUSTERS if name in names}
 
 
 def _share_out(items: list[pytest.Item]) -> None:
