@@ -81,6 +81,7 @@ def registered(brokers: Brokers) -> bool:
     return LEAVES in state.brokers or LEAVES in (state.fenced_brokers or {})
 
 
+@pytest.mark.eras
 def test_a_broker_leaves_and_no_record_is_lost(brokers: Brokers, tmp_path: Path) -> None:
     """Rule: what landed on it after the proposal is moved in a further round; in KRaft mode it is
     unregistered; when it is back, a rollback restores every list.

@@ -41,6 +41,7 @@ def leader(brokers: Brokers, partition: TopicPartition) -> int:
     return brokers.state().states[partition].leader
 
 
+@pytest.mark.eras
 def test_the_longest_copy_leads_the_loss_is_told_and_the_lists_stay(
     brokers: Brokers, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-_TESTS_OF_A_CLUSTER = 40
+_TESTS_OF_A_CLUSTER = 120
 """After so many tests of a version, the next file has a cluster of its own, so that workers share
 them."""
 _CLUSTERS = ("kraft", "live", "errand_sandbox", "lone_sandbox")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from hypothesis import is_hypothesis_test
@@ -62,7 +62,9 @@ def suite_of(item: pytest.Item) -> str:
 def version_of(item: pytest.Item) -> str | None:
     """Return the version of Kafka that a test runs on; None if it names none."""
     parameters = getattr(item, "callspec", None)
-    values = () if parameters is None else parameters.params.values()
+    given = () if parameters is None else parameters.params.values()
+    # A cluster's parameter is its version, or version and mode.
+    values = chain.from_iterable(each if isinstance(each, tuple) else [each] for each in given)
     return next(
         (each for each in values if isinstance(each, str) and _VERSION.fullmatch(each)), None
     )
