@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kadmin.cluster.disks import Disk, DiskReplica
     from kadmin.cluster.model import TopicPartition
     from kadmin.errors import KadminError, NotCompletedError
 
@@ -29,6 +30,8 @@ class LogDirs:
     usable: Mapping[int, int] = field(default_factory=dict)
     failed_dirs: Mapping[int, tuple[NotCompletedError, ...]] = field(default_factory=dict)
     empty: frozenset[int] = frozenset()
+    disks: Mapping[int, tuple[Disk, ...]] = field(default_factory=dict)
+    replicas: Mapping[int, tuple[DiskReplica, ...]] = field(default_factory=dict)
 
     @property
     def complete(self) -> Mapping[int, Mapping[TopicPartition, int]]:
