@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.capabilities import PUBLISH_LIMITS, MetadataMode
+from kadmin.cluster.disks import by_broker, current_replicas
 from kadmin.cluster.model import (
     NO_LEADER,
     Broker,
@@ -44,9 +46,10 @@ def inventory_of(
 ) -> Inventory:
     """Return the inventory of one cluster.
 
-    `usage` has the consumer groups of topics and the deletion settings. Fenced brokers get a row
-    with `alive` false, and so do those that hold replicas and are not registered, without a rack.
-    `sizes` is in bytes; a partition that it lacks gets null. `taken_at` is ISO 8601 in UTC.
+    `usage` has the consumer groups of topics, the deletion settings, and the disks; future replicas
+    are left out. Fenced brokers get a row with `alive` false, and so do those that hold replicas
+    and are not registered, without a rack. `sizes` is in bytes; a partition that it lacks gets
+    null. `taken_at` is ISO 8601 in UTC.
     """
     held = {
         broker
@@ -66,11 +69,18 @@ def inventory_of(
         for topic in state.topics.values()
         for partition in topic.partitions()
     ]
+    usage = usage or ClusterFacts()
     cluster = ClusterInventory(
         state.cluster_id,
         tuple(sorted([*alive, *dead], key=lambda row: row.broker_id)),
         tuple(sorted(partitions, key=lambda row: (row.topic, row.partition))),
-        _facts(state, usage or ClusterFacts(), mode),
+        _facts(state, usage, mode),
+        tuple(
+            sorted(
+                chain.from_iterable(usage.disks.values()), key=lambda row: (row.broker_id, row.path)
+            )
+        ),
+        current_replicas(chain.from_iterable(usage.replicas.values())),
     )
     return Inventory(taken_at, {SINGLE_CLUSTER: cluster})
 
@@ -129,6 +139,8 @@ def facts_of(
         consumers=cluster.facts.consumers,
         sizes={**_known(cluster, "size_bytes"), **(sizes or {})},
         inbound=_known(cluster, "bytes_in_per_s"),
+        disks=by_broker(cluster.disks),
+        replicas=by_broker(cluster.replicas),
         capacities={
             row.broker_id: row.capacity_bytes
             for row in cluster.brokers

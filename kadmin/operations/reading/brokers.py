@@ -129,6 +129,8 @@ def _with_disks(given: ClusterFacts, state: ClusterState, questions: _Questions)
         given,
         sizes={**sizes_of(state, found.sizes), **given.sizes},
         usable=usable_of(found),
+        disks=found.disks,
+        replicas=found.replicas,
         disks_unavailable=(*unavailable, *_not_listed(state, found)),
         hidden_topics=_hidden_topics(state, found, questions.brokers),
     )

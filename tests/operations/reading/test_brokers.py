@@ -151,9 +151,11 @@ def test_the_room_of_a_broker_is_that_of_its_healthy_directories() -> None:
         2: on_disk(2, *failed, usable=50),
         3: on_disk(3, *two),
     }
-    assert log_dirs_by(answers.__getitem__, answers).usable == {1: 100, 2: 50}, (
-        "broker 3 is older than Kafka 3.3"
+    found = log_dirs_by(answers.__getitem__, answers)
+    assert found.usable == {1: 50, 2: 50}, (
+        "the directories of broker 1 share a file system, broker 3 is older than Kafka 3.3"
     )
+    assert len(found.disks[1]) == 2
 
 
 def test_a_broker_that_does_not_answer_is_warned_about_once() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka.protocol.admin import AlterReplicaLogDirsRequest, DescribeLogDirsRequest
 
-from kadmin.cluster.disks import Disk, DiskReplica, DiskState
+from kadmin.cluster.disks import Disk, DiskReplica, DiskState, usable_bytes
 from kadmin.cluster.log_dirs import LogDirs
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.rights import Right
@@ -168,7 +168,7 @@ def _described(broker: int, directory: Any) -> DescribedDir:  # noqa: ANN401 - k
     """Read a log directory; fields that the version of the answer lacks have their defaults."""
     path, code = directory.log_dir, directory.error_code
     state = DiskState.CORDONED if directory.is_cordoned else DiskState.ONLINE
-    total_bytes, usable_bytes = (
+    total, usable = (
         None if told == _NO_BYTES else told
         for told in (directory.total_bytes, directory.usable_bytes)
     )
@@ -184,7 +184,7 @@ def _described(broker: int, directory: Any) -> DescribedDir:  # noqa: ANN401 - k
         for topic in directory.topics
         for each in topic.partitions
     ]
-    disk = Disk(broker, path, total_bytes, usable_bytes, DiskState.FAILED if code else state)
+    disk = Disk(broker, path, total, usable, DiskState.FAILED if code else state)
     return DescribedDir(disk, code, replicas)
 
 
@@ -212,8 +212,8 @@ def log_dirs_by(ask: Callable[[int], Sequence[DescribedDir]], brokers: Iterable[
             continue
         if errors:
             failed_dirs[broker] = errors
-        if (usable_bytes := _usable_bytes(disks[broker])) is not None:
-            usable[broker] = usable_bytes
+        if (room := usable_bytes(disks[broker])) is not None:
+            usable[broker] = room
         replicas[broker] = tuple(
             sorted(
                 (replica for each in described for replica in each.replicas),
@@ -227,16 +227,6 @@ def log_dirs_by(ask: Callable[[int], Sequence[DescribedDir]], brokers: Iterable[
         broker for broker, found in replicas.items() if not found and broker not in failed_dirs
     )
     return LogDirs(sizes, failed, usable, failed_dirs, empty, disks, replicas)
-
-
-def _usable_bytes(disks: Iterable[Disk]) -> int | None:
-    """Sum the bytes that can be written; a cordoned disk takes no new replicas (KIP-1066)."""
-    found = [
-        0 if disk.state is DiskState.CORDONED else disk.usable_bytes
-        for disk in disks
-        if disk.state is not DiskState.FAILED
-    ]
-    return sum(each for each in found if each is not None) if None not in found else None
 
 
 def _failure(directory: DescribedDir) -> NotCompletedError:
