@@ -38,6 +38,13 @@ class Disk:
     usable_bytes: int | None = None
     state: DiskState = DiskState.ONLINE
 
+    @property
+    def fill(self) -> float | None:
+        """The used part of its file system, 0 to 1; None where it is unknown."""
+        if self.total_bytes is None or self.usable_bytes is None:
+            return None
+        return 1 - self.usable_bytes / self.total_bytes if self.total_bytes else 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class DiskReplica:
@@ -55,6 +62,8 @@ class DiskReplica:
     offset_lag: int = 0
 
 
+DISK_FILL = 0.9
+"""The part of a disk above which it counts as full."""
 OfBroker = TypeVar("OfBroker", Disk, DiskReplica)
 
 _BY_PARTITION = attrgetter("partition.topic", "partition.partition", "broker_id")

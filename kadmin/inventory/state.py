@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.capabilities import PublishLimits
+    from kadmin.cluster.disks import DiskReplica
     from kadmin.cluster.model import Replicas
 
 
@@ -140,7 +141,7 @@ def facts_of(
         sizes={**_known(cluster, "size_bytes"), **(sizes or {})},
         inbound=_known(cluster, "bytes_in_per_s"),
         disks=by_broker(cluster.disks),
-        replicas=by_broker(cluster.replicas),
+        replicas=_replicas(cluster),
         capacities={
             row.broker_id: row.capacity_bytes
             for row in cluster.brokers
@@ -170,6 +171,13 @@ def world_of(
     `sizes`, in bytes, take precedence.
     """
     return ClusterView(state_of(cluster), facts_of(cluster, sizes))
+
+
+def _replicas(cluster: ClusterInventory) -> dict[int, tuple[DiskReplica, ...]]:
+    """Return the replicas of each broker whose disks are known, none where there is no table."""
+    if not cluster.replicas:
+        return {}
+    return {**{disk.broker_id: () for disk in cluster.disks}, **by_broker(cluster.replicas)}
 
 
 def _reassignment(cluster: ClusterInventory) -> PendingRequest | None:

@@ -1,0 +1,50 @@
+"""Reads the disks of brokers for `inspect disks`, from the brokers or from a snapshot."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from kadmin.insight.predict.whatif import brokers_lost
+from kadmin.insight.tables.disks import disk_table
+from kadmin.insight.tables.inspection import Inspection
+from kadmin.inventory import read_inventory, world_of
+from kadmin.operations.reading.brokers import not_described
+from kadmin.wording import brokers_in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from kadmin.operations.context import Context
+
+
+def inspect_disks(context: Context, brokers: Collection[int]) -> Inspection:
+    """Ask brokers for their log directories; all live ones where none is named.
+
+    Raises StalePlanError for a named one that is not alive, and the error of the brokers where none
+    of them describes its disks.
+    """
+    context.backend.check()
+    state = context.backend.read(())
+    asked = brokers_lost(state, brokers, ()) or sorted(state.brokers)
+    with closing(context.backend.brokers(state)) as live:
+        found = live.log_dirs(asked)
+    unavailable = not_described(found)
+    if not brokers and (fenced := sorted(state.fenced_brokers or ())):
+        unavailable += (f"disks of {brokers_in_words(fenced)} are not known: not alive",)
+    return Inspection(disk_table(found.disks, found.replicas), unavailable=unavailable)
+
+
+def disks_of_snapshot(folder: Path, brokers: Collection[int]) -> Inspection:
+    """Return the log directories of a snapshot; those of every broker where none is named."""
+    found = world_of(read_inventory(folder).single())
+    asked = sorted(brokers or found.state.brokers)
+    unknown = [broker for broker in asked if broker not in found.facts.disks]
+    disks = {broker: each for broker, each in found.facts.disks.items() if broker in asked}
+    return Inspection(
+        disk_table(disks, found.facts.replicas, with_copies=False),
+        unavailable=(f"the snapshot has no disks of {brokers_in_words(unknown)}",)
+        if unknown
+        else (),
+    )
