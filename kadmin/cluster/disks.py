@@ -41,9 +41,16 @@ class Disk:
     @property
     def fill(self) -> float | None:
         """The used part of its file system, 0 to 1; None where it is unknown."""
-        if self.total_bytes is None or self.usable_bytes is None:
+        if not self.total_bytes or self.usable_bytes is None:
             return None
-        return 1 - self.usable_bytes / self.total_bytes if self.total_bytes else 1.0
+        return (self.total_bytes - self.usable_bytes) / self.total_bytes
+
+    @property
+    def fill_percent(self) -> int | None:
+        """The used part in percent, rounded down; None where it is unknown."""
+        if not self.total_bytes or self.usable_bytes is None:
+            return None
+        return 100 * (self.total_bytes - self.usable_bytes) // self.total_bytes
 
 
 @dataclass(frozen=True, slots=True)

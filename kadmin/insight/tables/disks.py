@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -94,7 +93,7 @@ def _of_broker(disks: Sequence[Disk], replicas: Sequence[DiskReplica] | None) ->
             disk.broker_id,
             disk.path,
             disk.state,
-            None if disk.fill is None else math.floor(100 * disk.fill),
+            disk.fill_percent,
             len(held) if listed else None,
             _bytes(held) if listed else None,
             disk.total_bytes,

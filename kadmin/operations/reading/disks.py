@@ -1,14 +1,15 @@
-"""Reads the disks of brokers for `inspect disks`, from the brokers or from a snapshot."""
+"""Reads the disks of brokers for `inspect disks`, and those that they had in a snapshot."""
 
 from __future__ import annotations
 
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from kadmin.insight.diagnosis.disks import EarlierDisks
 from kadmin.insight.predict.whatif import brokers_lost
 from kadmin.insight.tables.disks import disk_table
 from kadmin.insight.tables.inspection import Inspection
-from kadmin.inventory import read_inventory, world_of
+from kadmin.inventory import SINGLE_CLUSTER, facts_of, read_inventory, world_of
 from kadmin.operations.reading.brokers import not_described
 from kadmin.wording import brokers_in_words
 
@@ -48,3 +49,16 @@ def disks_of_snapshot(folder: Path, brokers: Collection[int]) -> Inspection:
         if unknown
         else (),
     )
+
+
+def earlier_disks(folder: Path, name: str | None) -> EarlierDisks:
+    """Return the log directories of a snapshot.
+
+    In the snapshot of a fleet, those of the cluster of this name. Raises InvalidInputError for one
+    that cannot be read, and UsageError for a fleet without the name.
+    """
+    found = read_inventory(folder)
+    cluster = found.clusters.get(name or SINGLE_CLUSTER) or found.single()
+    facts = facts_of(cluster)
+    source = f"snapshot {folder}, taken at {found.taken_at}"
+    return EarlierDisks(source, cluster.cluster_id, facts.disks, facts.replicas)
