@@ -66,14 +66,18 @@ def disk_table(
     *,
     with_copies: bool = True,
 ) -> Table:
-    """Return every log directory, by broker and path.
-
-    Brokers without `replicas` did not list them.
-    """
-    rows = [
-        row for broker in sorted(disks) for row in _of_broker(disks[broker], replicas.get(broker))
-    ]
+    """Return every log directory, by broker and path."""
+    rows = disk_rows(disks, replicas)
     return Table.of("disks", DiskRow, rows, without=() if with_copies else COPIES)
+
+
+def disk_rows(
+    disks: Mapping[int, Sequence[Disk]], replicas: Mapping[int, Sequence[DiskReplica]]
+) -> tuple[DiskRow, ...]:
+    """Return the rows of the table of disks; brokers without `replicas` did not list them."""
+    return tuple(
+        row for broker in sorted(disks) for row in _of_broker(disks[broker], replicas.get(broker))
+    )
 
 
 def _of_broker(disks: Sequence[Disk], replicas: Sequence[DiskReplica] | None) -> Iterator[DiskRow]:
