@@ -141,7 +141,7 @@ def facts_of(
         sizes={**_known(cluster, "size_bytes"), **(sizes or {})},
         inbound=_known(cluster, "bytes_in_per_s"),
         disks=by_broker(cluster.disks),
-        replicas=_replicas(cluster),
+        replicas=replicas_of(cluster),
         capacities={
             row.broker_id: row.capacity_bytes
             for row in cluster.brokers
@@ -153,6 +153,13 @@ def facts_of(
         unavailable=_NO_FACTS if cluster.facts == KafkaFacts() else cluster.facts.unavailable,
         cluster_id=cluster.cluster_id,
     )
+
+
+def replicas_of(cluster: ClusterInventory) -> dict[int, tuple[DiskReplica, ...]]:
+    """Return the replicas of each broker whose disks are known, none where there is no table."""
+    if not cluster.replicas:
+        return {}
+    return {**{disk.broker_id: () for disk in cluster.disks}, **by_broker(cluster.replicas)}
 
 
 def publish_limits_of(cluster: ClusterInventory) -> PublishLimits:
@@ -171,13 +178,6 @@ def world_of(
     `sizes`, in bytes, take precedence.
     """
     return ClusterView(state_of(cluster), facts_of(cluster, sizes))
-
-
-def _replicas(cluster: ClusterInventory) -> dict[int, tuple[DiskReplica, ...]]:
-    """Return the replicas of each broker whose disks are known, none where there is no table."""
-    if not cluster.replicas:
-        return {}
-    return {**{disk.broker_id: () for disk in cluster.disks}, **by_broker(cluster.replicas)}
 
 
 def _reassignment(cluster: ClusterInventory) -> PendingRequest | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.disks import by_broker
 from kadmin.insight.diagnosis.disks import EarlierDisks
 from kadmin.insight.predict.whatif import brokers_lost
 from kadmin.insight.tables.disks import disk_table
 from kadmin.insight.tables.inspection import Inspection
-from kadmin.inventory import SINGLE_CLUSTER, facts_of, read_inventory, world_of
+from kadmin.inventory import SINGLE_CLUSTER, read_inventory, replicas_of
 from kadmin.operations.reading.brokers import not_described
 from kadmin.wording import brokers_in_words
 
@@ -39,12 +40,13 @@ def inspect_disks(context: Context, brokers: Collection[int]) -> Inspection:
 
 def disks_of_snapshot(folder: Path, brokers: Collection[int]) -> Inspection:
     """Return the log directories of a snapshot; those of every broker where none is named."""
-    found = world_of(read_inventory(folder).single())
-    asked = sorted(brokers or found.state.brokers)
-    unknown = [broker for broker in asked if broker not in found.facts.disks]
-    disks = {broker: each for broker, each in found.facts.disks.items() if broker in asked}
+    cluster = read_inventory(folder).single()
+    known = by_broker(cluster.disks)
+    asked = sorted(brokers or {row.broker_id for row in cluster.brokers if row.alive is not False})
+    unknown = [broker for broker in asked if broker not in known]
+    disks = {broker: each for broker, each in known.items() if broker in asked}
     return Inspection(
-        disk_table(disks, found.facts.replicas, with_copies=False),
+        disk_table(disks, replicas_of(cluster), with_copies=False),
         unavailable=(f"the snapshot has no disks of {brokers_in_words(unknown)}",)
         if unknown
         else (),
@@ -59,6 +61,5 @@ def earlier_disks(folder: Path, name: str | None) -> EarlierDisks:
     """
     found = read_inventory(folder)
     cluster = found.clusters.get(name or SINGLE_CLUSTER) or found.single()
-    facts = facts_of(cluster)
     source = f"snapshot {folder}, taken at {found.taken_at}"
-    return EarlierDisks(source, cluster.cluster_id, facts.disks, facts.replicas)
+    return EarlierDisks(source, cluster.cluster_id, by_broker(cluster.disks), replicas_of(cluster))
