@@ -125,8 +125,8 @@ def _cordoned(evidence: KafkaEvidence, broker: int) -> Finding:
         severity="warning",
         evidence=(
             f"{CORDON}: {'not known' if value is None else one_line(value)}",
-            *_on_cordoned(evidence, broker),
             _author(evidence, broker),
+            *_on_cordoned(evidence, broker),
         ),
     )
 
