@@ -15,6 +15,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
+import disks
 from run import PARTITIONS, TOPICS, kadmin, load_cluster, timed
 from support.kafka.crowd import crowd, reorder
 from support.live.waiting import wait_until
@@ -177,6 +178,7 @@ def main() -> None:
         with crowd(Path(name) / "kraft", KRAFT_VERSION, TOPICS * PARTITIONS) as bootstrap:
             rows += figures_through_brokers(",".join(bootstrap), Path(name))
         rows += figures_of_samples(Path(name))
+        rows += disks.figures(Path(name) / "disks")
     print(table(["figure", "measured", "target"], rows))
 
 

@@ -121,6 +121,7 @@ ANSWERS = {
     "inspect-notifications": Published(
         "Answer of kadmin inspect notifications", zookeeper.NotificationsAnswer
     ),
+    "inspect-disks": Published("Answer of kadmin inspect disks", tables.DisksAnswer),
     "inspect-partitions": Published("Answer of kadmin inspect partitions", tables.PartitionsAnswer),
     "inspect-producer-ids": Published(
         "Answer of kadmin inspect producer-ids", zookeeper.ProducerIdsAnswer

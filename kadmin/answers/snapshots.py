@@ -16,6 +16,7 @@ class SnapshotAnswer:
     brokers: Annotated[Count, "Live brokers."]
     topics: Annotated[Count, "Topics."]
     partitions: Annotated[Count, "Partitions."]
+    disks: Annotated[Count, "Log directories of the brokers that described them."]
     unsettled: Annotated[
         tuple[Annotated[str, "A topic."], ...], "Topics that changed while they were read."
     ]

@@ -13,6 +13,7 @@ from kadmin.answers.unreadable import Unavailable, UnreadableZnodes
 from kadmin.insight.predict.consumers import CoordinatorRow, OwnerRow
 from kadmin.insight.predict.disturbance import DisturbanceRow
 from kadmin.insight.tables.configs import ConfigRow
+from kadmin.insight.tables.disks import DiskRow
 from kadmin.insight.tables.kafka import GroupRow, QuorumRow, ReassignmentRow
 from kadmin.insight.tables.partitions import (
     ClusterRow,
@@ -31,6 +32,15 @@ class BrokersAnswer:
         tuple[InspectedBroker, ...],
         "One object per broker that is registered or holds a replica, by id.",
     ]
+    unreadable: UnreadableZnodes
+    unavailable: Annotated[tuple[str, ...], "Answers that brokers did not give, and why."]
+
+
+@dataclass(frozen=True, slots=True)
+class DisksAnswer:
+    """The log directories of brokers."""
+
+    disks: Annotated[tuple[DiskRow, ...], "One object per log directory, by broker and path."]
     unreadable: UnreadableZnodes
     unavailable: Annotated[tuple[str, ...], "Answers that brokers did not give, and why."]
 

@@ -37,10 +37,21 @@ MetricsOption: TypeAlias = Annotated[
 ]
 
 
+InventoryOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--inventory",
+        metavar="DIR",
+        help="Compare log directories with this snapshot. Default: that of the context.",
+    ),
+]
+
+
 @on_cluster
 def doctor(
     cluster: ClusterAddress | Fleet,
     *,
+    inventory: InventoryOption = None,
     metrics: MetricsOption = None,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
@@ -51,11 +62,11 @@ def doctor(
     exit code of any.
     """
     if isinstance(cluster, Fleet):
-        return _of_fleet(cluster, metrics, timeout, output)
+        return _of_fleet(cluster, inventory, metrics, timeout, output)
     name = str(cluster) if cluster.context is None else cluster.context.name
     try:
         with open_reading(cluster, timeout_s=timeout) as context:
-            found = diagnose(cluster, context)
+            found = diagnose(cluster, context, inventory)
     except KadminError:
         _write_metrics(metrics, {name: None})
         raise
@@ -72,7 +83,11 @@ def _write_metrics(file: Path | None, findings: Mapping[str, tuple[Finding, ...]
 
 
 def _of_fleet(
-    fleet: Fleet, metrics: Path | None, timeout_s: float, output: options.OutputFormat
+    fleet: Fleet,
+    inventory: Path | None,
+    metrics: Path | None,
+    timeout_s: float,
+    output: options.OutputFormat,
 ) -> int:
     from kadmin.cli.side_by_side import FleetAnswer, answer_fleet, read_side_by_side
 
@@ -82,20 +97,39 @@ def _of_fleet(
             [(len(found.findings), found.stops_apply)], _answer(found), block, _exit_code(found)
         )
 
-    found = read_side_by_side(fleet, diagnose, timeout_s)
+    found = read_side_by_side(
+        fleet, lambda cluster, context: diagnose(cluster, context, inventory), timeout_s
+    )
     _write_metrics(
         metrics, {each.name: None if each.found is None else each.found.findings for each in found}
     )
     return answer_fleet(output, ("findings", "stop an apply"), found, render)
 
 
-def diagnose(cluster: ClusterAddress, context: Context) -> DoctorReport:
-    """Diagnose a cluster; commands in next steps contain the address that was typed."""
-    found = context.diagnose()
+def diagnose(
+    cluster: ClusterAddress, context: Context, inventory: Path | None = None
+) -> DoctorReport:
+    """Diagnose a cluster; commands in next steps contain the address that was typed.
+
+    Its log directories are compared with those of a snapshot, by default of its context where there
+    is one.
+    """
+    from kadmin.operations.reading.disks import earlier_disks
+
+    name = None if cluster.context is None else cluster.context.name
+    if inventory is None and cluster.context is not None:
+        inventory = _if_there(cluster.context.inventory)
+    found = context.diagnose(None if inventory is None else earlier_disks(inventory, name))
     findings = tuple(
         replace(each, next_step=cluster.named(each.next_step)) for each in found.findings
     )
     return replace(found, findings=findings)
+
+
+def _if_there(folder: Path | None) -> Path | None:
+    from kadmin.inventory.header import HEADER
+
+    return folder if folder is not None and (folder / HEADER).exists() else None
 
 
 def _text(found: DoctorReport) -> str:

@@ -55,6 +55,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "doctor migration": (f"{_ZK} {_B}",),
     "inspect admin": (f"{_ZK} --watch",),
     "inspect brokers": (_ZK, f"{_B} --sort -size_bytes -o csv"),
+    "inspect disks": (_ZK, f"{_B} --broker 3 --sort -fill_percent", "--inventory inventory"),
     "inspect topics": (f"{_ZK} --filter 'topic=pay-*'",),
     "inspect partitions": (f"{_ZK} --filter leader=3", f"{_B} --filter condition=offline -o csv"),
     "inspect controller": (_ZK, _B),

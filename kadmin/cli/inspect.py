@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.cluster import on_cluster
+from kadmin.cli.cluster import on_cluster, require_cluster
 from kadmin.cli.context import open_reading, open_zookeeper, require_zookeeper
+from kadmin.cli.inputs import broker_ids
 from kadmin.cli.output import TableView, answer
 from kadmin.cli.terminal import screen_of
 from kadmin.contexts.address import ClusterAddress, Fleet
-from kadmin.errors import NotCompletedError, UnreachableError
+from kadmin.errors import NotCompletedError, UnreachableError, UsageError
 from kadmin.next_step import command
 
 if TYPE_CHECKING:
@@ -104,6 +105,46 @@ def inspect_admin(
     opened = partial(open_zookeeper, next_step=_NEXT_STEPS["admin-entries"])
     _show(opened, cluster, survey_admin, render, watch=watch, timeout_s=timeout)
     return 0
+
+
+@inspect_app.command("disks")
+@on_cluster
+def inspect_disks(
+    *,
+    broker: Annotated[
+        list[str] | None,
+        typer.Option("--broker", metavar="ID[,ID...]", help="Disks of these brokers. Repeatable."),
+    ] = None,
+    cluster: ClusterAddress | Fleet | None = None,
+    inventory: options.Inventory = None,
+    sort: options.Sort = None,
+    filters: options.Filter = None,
+    watch: WatchOption = False,
+    timeout: options.WatchTimeout = None,
+    output: options.TableOutput = options.TableFormat.HUMAN,
+) -> int:
+    """Show the disks of brokers: fill, replicas, bytes, moves.
+
+    A disk is a log directory of `log.dirs`. The brokers are asked for them, also with -z.
+    """
+    from kadmin.operations.reading.disks import disks_of_snapshot
+    from kadmin.operations.reading.disks import inspect_disks as read
+
+    named = broker_ids(broker or (), "--broker 1 --broker 2, or --broker 1,2")
+    view = TableView(sort or (), filters or (), output)
+    if inventory is not None:
+        if watch:
+            raise UsageError("A snapshot does not change.", next_step="leave --watch out")
+        view.show(disks_of_snapshot(inventory, named))
+        return 0
+    return _inspect(
+        cluster if isinstance(cluster, Fleet) else require_cluster(cluster),
+        lambda _: None,
+        lambda _, context: read(context, named),
+        view,
+        watch=watch,
+        timeout_s=timeout,
+    )
 
 
 def _table_command(name: str, words: str) -> None:

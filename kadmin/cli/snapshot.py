@@ -18,7 +18,7 @@ from kadmin.errors import UsageError
 
 
 class FileFormat(StrEnum):
-    """The format of an inventory's two tables."""
+    """The format of an inventory's tables."""
 
     PARQUET = "parquet"
     CSV = "csv"
@@ -40,7 +40,7 @@ def snapshot(
     sizes: options.Sizes = None,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     table: Annotated[
-        FileFormat, typer.Option("--table", help="Format of the two tables.")
+        FileFormat, typer.Option("--table", help="Format of the tables.")
     ] = FileFormat.PARQUET,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:

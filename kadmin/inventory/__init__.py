@@ -9,7 +9,14 @@ from kadmin.inventory.model import (
     PartitionRow,
 )
 from kadmin.inventory.reading import inventory_files, read_inventory
-from kadmin.inventory.state import facts_of, inventory_of, publish_limits_of, state_of, world_of
+from kadmin.inventory.state import (
+    facts_of,
+    inventory_of,
+    publish_limits_of,
+    replicas_of,
+    state_of,
+    world_of,
+)
 from kadmin.inventory.writing import write_inventory
 
 __all__ = [
@@ -24,6 +31,7 @@ __all__ = [
     "inventory_of",
     "publish_limits_of",
     "read_inventory",
+    "replicas_of",
     "state_of",
     "world_of",
     "write_inventory",

@@ -1,4 +1,4 @@
-"""Defines the columns of the two tables, and checks their values.
+"""Defines the columns of the tables, and checks their values.
 
 Goals: report every bad row in one run: table, column, what is wrong, the number of rows and the
 first of them.
@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kadmin.cluster.disks import DiskState
 from kadmin.cluster.names import is_legal_topic_name
 from kadmin.diagnostics import Diagnostic
 from kadmin.plan import codes
@@ -45,6 +46,7 @@ class ColumnKind(StrEnum):
 class Column:
     """One column. `lowest` is the least integer allowed; null is allowed unless `required`.
 
+    `values` are the strings that it may hold, any where there are none.
     A column that is `left_out` is not written where every value is null: `kadmin snapshot` never
     has a value for it, and versions of kadmin without the column can read the table.
     """
@@ -54,22 +56,25 @@ class Column:
     required: bool = False
     lowest: int = 0
     left_out: bool = False
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class InventoryTable:
-    """One of the two tables: its columns in order.
+    """One of the tables: its columns in order.
 
-    It also has the columns whose values together are unique.
+    It also has the columns whose values together are unique. An inventory may lack one that is
+    `optional`; it is not written without rows.
     """
 
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
+    optional: bool = False
 
     def of_fleet(self) -> InventoryTable:
         """Return the table with the column `cluster` in front, as a fleet's tables have it."""
-        return InventoryTable(self.name, (CLUSTER, *self.columns), (CLUSTER.name, *self.key))
+        return replace(self, columns=(CLUSTER, *self.columns), key=(CLUSTER.name, *self.key))
 
     def as_written(self, values: Columns) -> InventoryTable:
         """Return the table with the columns that are written for these values."""
@@ -78,7 +83,7 @@ class InventoryTable:
             for each in self.columns
             if not each.left_out or any(v is not None for v in values[each.name])
         )
-        return InventoryTable(self.name, tuple(kept), self.key)
+        return replace(self, columns=tuple(kept))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,7 @@ class Misread:
     """A cell that is not of its column's type."""
 
 
+_PATH = "path"
 CLUSTER = Column("cluster", ColumnKind.STRING, required=True)
 BROKERS = InventoryTable(
     "brokers",
@@ -113,6 +119,30 @@ PARTITIONS = InventoryTable(
         Column("bytes_out_per_s", ColumnKind.DOUBLE),
     ),
     ("topic", "partition"),
+)
+DISKS = InventoryTable(
+    "disks",
+    (
+        Column("broker_id", ColumnKind.INT, required=True),
+        Column(_PATH, ColumnKind.STRING, required=True),
+        Column("total_bytes", ColumnKind.LONG),
+        Column("usable_bytes", ColumnKind.LONG),
+        Column("state", ColumnKind.STRING, required=True, values=tuple(DiskState)),
+    ),
+    ("broker_id", _PATH),
+    optional=True,
+)
+REPLICAS = InventoryTable(
+    "replicas",
+    (
+        Column("topic", ColumnKind.STRING, required=True),
+        Column("partition", ColumnKind.INT, required=True),
+        Column("broker_id", ColumnKind.INT, required=True),
+        Column(_PATH, ColumnKind.STRING, required=True),
+        Column("size_bytes", ColumnKind.LONG),
+    ),
+    ("topic", "partition", "broker_id"),
+    optional=True,
 )
 
 
@@ -164,8 +194,13 @@ def _tests(column: Column) -> Iterator[tuple[str, Callable[[Any], bool]]]:
         yield from _list_tests(column)
     if column.name == "topic":
         yield "not a Kafka topic name", _no_topic
-    if column.name == CLUSTER.name:
+    if column.name in {CLUSTER.name, _PATH}:
         yield "empty", lambda value: value == ""
+    if column.values:
+        yield (
+            f"none of {', '.join(column.values)}",
+            lambda value: isinstance(value, str) and value not in column.values,
+        )
 
 
 def _list_tests(column: Column) -> Iterator[tuple[str, Callable[[Any], bool]]]:

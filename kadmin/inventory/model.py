@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, TypeAlias
 
 from kadmin.cluster.capabilities import MetadataMode
+from kadmin.cluster.disks import Disk, DiskReplica
 from kadmin.cluster.model import Replicas
 from kadmin.errors import UsageError
 from kadmin.next_step import command
@@ -108,13 +109,16 @@ class KafkaFacts:
 class ClusterInventory:
     """Brokers by id and partitions by topic and number.
 
-    `cluster_id` None: the cluster has none (before 0.10.1).
+    `cluster_id` None: the cluster has none (before 0.10.1). `disks` and `replicas`, by broker and
+    path and by partition and broker, are those that are known; future replicas are not among them.
     """
 
     cluster_id: str | None
     brokers: tuple[BrokerRow, ...]
     partitions: tuple[PartitionRow, ...]
     facts: KafkaFacts = field(default_factory=KafkaFacts)
+    disks: tuple[Disk, ...] = ()
+    replicas: tuple[DiskReplica, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

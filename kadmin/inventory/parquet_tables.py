@@ -79,6 +79,10 @@ def arrow_types(arrow: Any) -> dict[ColumnKind, Any]:  # noqa: ANN401 - pyarrow 
 def _cells(arrow: Any, column: Any, kind: ColumnKind) -> list[Any]:  # noqa: ANN401 - pyarrow ships no type information
     values: list[Any] = column.to_pylist()
     if holds(arrow.types, column.type, kind):
+        if kind is ColumnKind.STRING:
+            # Most texts occur many times: each is kept once.
+            kept: dict[str, str] = {}
+            return [kept.setdefault(value, value) for value in values]
         make = {ColumnKind.INTS: tuple, ColumnKind.DOUBLE: float}.get(kind)
         return (
             values if make is None else [None if value is None else make(value) for value in values]

@@ -1,37 +1,27 @@
-"""Reads an inventory folder: `inventory.json` and the tables `brokers` and `partitions`."""
+"""Reads an inventory folder: `inventory.json` and the tables."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import InvalidInputError
-from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS, check_columns
+from kadmin.inventory.columns import CLUSTER, PARTITIONS, check_columns
 from kadmin.inventory.header import HEADER, read_header
-from kadmin.inventory.model import (
-    SINGLE_CLUSTER,
-    BrokerRow,
-    ClusterInventory,
-    Inventory,
-    KafkaFacts,
-    PartitionRow,
-)
+from kadmin.inventory.model import ClusterInventory, Inventory, KafkaFacts
 from kadmin.inventory.parquet_tables import read_parquet
+from kadmin.inventory.rows import TABLES
 from kadmin.inventory.text_tables import read_csv, read_jsonl
 from kadmin.next_step import command
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from kadmin.inventory.columns import Columns, InventoryTable
     from kadmin.inventory.header import Header
 
 FORMATS = ("parquet", "csv", "jsonl")
-
-Row = TypeVar("Row", BrokerRow, PartitionRow)
 
 
 def read_inventory(directory: Path) -> Inventory:
@@ -41,15 +31,13 @@ def read_inventory(directory: Path) -> Inventory:
     without a row that holds replicas is dead, not an error.
     """
     header = read_header(directory)
-    broker_columns, partition_columns = _read_checked(directory, header)
-    brokers, partitions = _rows(BrokerRow, broker_columns), _rows(PartitionRow, partition_columns)
-    refuse_unknown_clusters(directory, header, {*brokers, *partitions})
+    tables = _read_checked(directory, header)
+    refuse_unknown_clusters(directory, header, set().union(*tables.values()))
     clusters = {
         name: ClusterInventory(
             cluster_id,
-            tuple(sorted(brokers[name], key=lambda row: row.broker_id)),
-            tuple(sorted(partitions[name], key=lambda row: (row.topic, row.partition))),
-            header.facts.get(name, KafkaFacts()),
+            facts=header.facts.get(name, KafkaFacts()),
+            **{table: rows.get(name, ()) for table, rows in tables.items()},
         )
         for name, cluster_id in sorted(header.clusters.items())
     }
@@ -58,7 +46,8 @@ def read_inventory(directory: Path) -> Inventory:
 
 def inventory_files(directory: Path) -> tuple[Path, ...]:
     """Return every path that an inventory in this folder may use."""
-    return (directory / HEADER, *_paths(directory, BROKERS), *_paths(directory, PARTITIONS))
+    tables = (path for each in TABLES for path in _paths(directory, each.table))
+    return (directory / HEADER, *tables)
 
 
 def refuse_unknown_clusters(directory: Path, header: Header, found: Collection[str]) -> None:
@@ -76,6 +65,16 @@ def table_path(directory: Path, table: InventoryTable) -> Path:
 
     Raises InvalidInputError unless it exists in exactly one.
     """
+    path = _path_if_there(directory, table)
+    if path is not None:
+        return path
+    raise InvalidInputError(
+        f"{directory} holds no table {table.name} (.parquet, .csv or .jsonl).",
+        next_step=command("snapshot", "--out", "DIR"),
+    )
+
+
+def _path_if_there(directory: Path, table: InventoryTable) -> Path | None:
     found = [path for path in _paths(directory, table) if path.exists()]
     if len(found) == 1:
         return found[0]
@@ -85,10 +84,7 @@ def table_path(directory: Path, table: InventoryTable) -> Path:
             f"{directory} holds the table {table.name} twice: {names}.",
             next_step="keep one of them",
         )
-    raise InvalidInputError(
-        f"{directory} holds no table {table.name} (.parquet, .csv or .jsonl).",
-        next_step=command("snapshot", "--out", "DIR"),
-    )
+    return None
 
 
 def _paths(directory: Path, table: InventoryTable) -> list[Path]:
@@ -113,18 +109,24 @@ def refuse_columns(path: Path, table: InventoryTable, found: Collection[str]) ->
         )
 
 
-def _read_checked(directory: Path, header: Header) -> tuple[Columns, Columns]:
+def _read_checked(directory: Path, header: Header) -> Mapping[str, Mapping[str, tuple[Any, ...]]]:
+    """Return the rows of every table that is there, by its name, and by cluster."""
     bad: list[str] = []
-    read: list[Columns] = []
-    for table in (header.shape(BROKERS), header.shape(PARTITIONS)):
-        path = table_path(directory, table)
+    read: dict[str, Mapping[str, tuple[Any, ...]]] = {}
+    for each in TABLES:
+        table = header.shape(each.table)
+        find = _path_if_there if table.optional else table_path
+        path = find(directory, table)
+        if path is None:
+            continue
         columns = read_columns(path, table)
         refuse_columns(path, table, columns)
-        bad.extend(each.message for each in check_columns(table, columns, name=path.name))
-        read.append(columns)
+        bad.extend(found.message for found in check_columns(table, columns, name=path.name))
+        if not bad:
+            read[table.name] = each.rows_of(columns)
     if bad:
         raise InvalidInputError(f"The inventory {directory} has bad rows.", cause="; ".join(bad))
-    return read[0], read[1]
+    return read
 
 
 def read_columns(path: Path, table: InventoryTable, names: Sequence[str] | None = None) -> Columns:
@@ -144,17 +146,6 @@ def read_columns(path: Path, table: InventoryTable, names: Sequence[str] | None 
         raise InvalidInputError(f"{path} is not UTF-8.", cause=str(error)) from error
     read = read_csv if path.suffix == ".csv" else read_jsonl
     return read(text, table, path.name)
-
-
-def _rows(row: type[Row], columns: Columns) -> defaultdict[str, list[Row]]:
-    rows: defaultdict[str, list[Row]] = defaultdict(list)
-    names = [name for name in columns if name != CLUSTER.name]
-    count = len(columns[names[0]])
-    clusters: Any = columns.get(CLUSTER.name, [SINGLE_CLUSTER] * count)
-    values = (columns.get(field.name, [None] * count) for field in fields(row))
-    for cluster, *cells in zip(clusters, *values, strict=True):
-        rows[cluster].append(row(*cells))
-    return rows
 
 
 def snapshot_topics(directory: Path, cluster: str) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.capabilities import PUBLISH_LIMITS, MetadataMode
+from kadmin.cluster.disks import by_broker, current_replicas
 from kadmin.cluster.model import (
     NO_LEADER,
     Broker,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.capabilities import PublishLimits
+    from kadmin.cluster.disks import DiskReplica
     from kadmin.cluster.model import Replicas
 
 
@@ -44,9 +47,10 @@ def inventory_of(
 ) -> Inventory:
     """Return the inventory of one cluster.
 
-    `usage` has the consumer groups of topics and the deletion settings. Fenced brokers get a row
-    with `alive` false, and so do those that hold replicas and are not registered, without a rack.
-    `sizes` is in bytes; a partition that it lacks gets null. `taken_at` is ISO 8601 in UTC.
+    `usage` has the consumer groups of topics, the deletion settings, and the disks; future replicas
+    are left out. Fenced brokers get a row with `alive` false, and so do those that hold replicas
+    and are not registered, without a rack. `sizes` is in bytes; a partition that it lacks gets
+    null. `taken_at` is ISO 8601 in UTC.
     """
     held = {
         broker
@@ -66,11 +70,18 @@ def inventory_of(
         for topic in state.topics.values()
         for partition in topic.partitions()
     ]
+    usage = usage or ClusterFacts()
     cluster = ClusterInventory(
         state.cluster_id,
         tuple(sorted([*alive, *dead], key=lambda row: row.broker_id)),
         tuple(sorted(partitions, key=lambda row: (row.topic, row.partition))),
-        _facts(state, usage or ClusterFacts(), mode),
+        _facts(state, usage, mode),
+        tuple(
+            sorted(
+                chain.from_iterable(usage.disks.values()), key=lambda row: (row.broker_id, row.path)
+            )
+        ),
+        current_replicas(chain.from_iterable(usage.replicas.values())),
     )
     return Inventory(taken_at, {SINGLE_CLUSTER: cluster})
 
@@ -129,6 +140,8 @@ def facts_of(
         consumers=cluster.facts.consumers,
         sizes={**_known(cluster, "size_bytes"), **(sizes or {})},
         inbound=_known(cluster, "bytes_in_per_s"),
+        disks=by_broker(cluster.disks),
+        replicas=replicas_of(cluster),
         capacities={
             row.broker_id: row.capacity_bytes
             for row in cluster.brokers
@@ -140,6 +153,13 @@ def facts_of(
         unavailable=_NO_FACTS if cluster.facts == KafkaFacts() else cluster.facts.unavailable,
         cluster_id=cluster.cluster_id,
     )
+
+
+def replicas_of(cluster: ClusterInventory) -> dict[int, tuple[DiskReplica, ...]]:
+    """Return the replicas of each broker whose disks are known, none where there is no table."""
+    if not cluster.replicas:
+        return {}
+    return {**{disk.broker_id: () for disk in cluster.disks}, **by_broker(cluster.replicas)}
 
 
 def publish_limits_of(cluster: ClusterInventory) -> PublishLimits:

@@ -44,27 +44,37 @@ def read_csv(text: str, table: InventoryTable, name: str) -> dict[str, list[Any]
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         # Blank lines are skipped.
-        rows = [row for row in reader if len(row) > 1 or "".join(row).strip()]
+        rows = (row for row in reader if len(row) > 1 or "".join(row).strip())
+        header = next(rows, None)
+        if header is None:
+            raise InvalidInputError(f"{name} is empty; it needs a header line.")
+        cells = _csv_columns(header, rows, name)
     except csv.Error as error:
         raise InvalidInputError(
             f"{name} is not CSV: line {reader.line_num}.", cause=str(error)
         ) from error
-    if not rows:
-        raise InvalidInputError(f"{name} is empty; it needs a header line.")
-    header, *body = rows
-    for number, row in enumerate(body, start=1):
+    if len(set(header)) < len(header):
+        raise InvalidInputError(f"{name} names a column twice: {', '.join(header)}.")
+    kinds = {column.name: column.kind for column in table.columns}
+    return {
+        column: _csv_cells(values, kinds.get(column, ColumnKind.STRING))
+        for column, values in zip(header, cells, strict=True)
+    }
+
+
+def _csv_columns(header: Sequence[str], rows: Iterable[list[str]], name: str) -> list[list[str]]:
+    """Return the cells below each name of the header."""
+    columns: list[list[str]] = [[] for _ in header]
+    # Most cells occur many times: each text is kept once.
+    kept: list[dict[str, str]] = [{} for _ in header]
+    for number, row in enumerate(rows, start=1):
         if len(row) != len(header):
             raise InvalidInputError(
                 f"{name} row {number} has {len(row)} cells, the header has {len(header)}."
             )
-    if len(set(header)) < len(header):
-        raise InvalidInputError(f"{name} names a column twice: {', '.join(header)}.")
-    kinds = {column.name: column.kind for column in table.columns}
-    cells = zip(*body, strict=True) if body else ([] for _ in header)
-    return {
-        column: [_csv_cell(cell, kinds.get(column, ColumnKind.STRING)) for cell in values]
-        for column, values in zip(header, cells, strict=True)
-    }
+        for column, texts, cell in zip(columns, kept, row, strict=True):
+            column.append(texts.setdefault(cell, cell))
+    return columns
 
 
 def read_jsonl(text: str, table: InventoryTable, name: str) -> dict[str, list[Any]]:
@@ -151,6 +161,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(keys) < len(pairs):
         raise ValueError("a key occurs twice in the object")
     return keys
+
+
+def _csv_cells(cells: Sequence[str], kind: ColumnKind) -> list[object]:
+    decoded = {cell: _csv_cell(cell, kind) for cell in set(cells)}
+    return [decoded[cell] for cell in cells]
 
 
 def _csv_cell(cell: str, kind: ColumnKind) -> object:

@@ -5,13 +5,13 @@ The same values give the same bytes, and each file is replaced atomically.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError, UsageError
-from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
 from kadmin.inventory.header import HEADER, Header, encode_header
 from kadmin.inventory.parquet_tables import write_parquet
 from kadmin.inventory.reading import FORMATS
+from kadmin.inventory.rows import TABLES
 from kadmin.inventory.text_tables import write_csv, write_jsonl
 from kadmin.whole_files import replaced, write_whole
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.inventory.columns import Columns, InventoryTable
-    from kadmin.inventory.model import ClusterInventory, Inventory
+    from kadmin.inventory.model import Inventory
 
 
 def write_inventory(inventory: Inventory, directory: Path, table: str = "parquet") -> None:
     """Write an inventory with sorted rows; `table` is one of FORMATS.
 
-    Tables in the other formats are removed. `inventory.json` is written last. Raises
-    NotCompletedError with the path that cannot be written.
+    Tables in the other formats are removed, and optional ones without rows. `inventory.json` is
+    written last. Raises NotCompletedError with the path that cannot be written.
     """
     if table not in FORMATS:
         raise UsageError(f"Unknown table format {table}.", next_step=f"--table {'|'.join(FORMATS)}")
@@ -36,10 +36,14 @@ def write_inventory(inventory: Inventory, directory: Path, table: str = "parquet
     path = directory
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for shape in (header.shape(BROKERS), header.shape(PARTITIONS)):
-            path = directory / f"{shape.name}.{table}"
-            columns = _columns(inventory, shape)
-            _write_table(path, columns, shape.as_written(columns))
+        for each in TABLES:
+            path = directory / f"{each.table.name}.{table}"
+            columns = each.columns_of(inventory.clusters)
+            shape = header.shape(each.table).as_written(columns)
+            if shape.optional and not columns[shape.key[0]]:
+                path.unlink(missing_ok=True)
+            else:
+                _write_table(path, columns, shape)
             _remove_others(path)
         path = directory / HEADER
         write_whole(path, encode_header(header))
@@ -47,26 +51,6 @@ def write_inventory(inventory: Inventory, directory: Path, table: str = "parquet
         raise NotCompletedError(
             f"Cannot write {path}.", cause=error.strerror or str(error)
         ) from error
-
-
-def _columns(inventory: Inventory, shape: InventoryTable) -> Columns:
-    named = [
-        (name, row)
-        for name, cluster in sorted(inventory.clusters.items())
-        for row in _rows(cluster, shape)
-    ]
-    columns: dict[str, Any] = {
-        column.name: [getattr(row, column.name) for _, row in named]
-        for column in shape.columns
-        if column is not CLUSTER
-    }
-    return {CLUSTER.name: [name for name, _ in named], **columns}
-
-
-def _rows(cluster: ClusterInventory, shape: InventoryTable) -> list[Any]:
-    if shape.name == BROKERS.name:
-        return sorted(cluster.brokers, key=lambda row: row.broker_id)
-    return sorted(cluster.partitions, key=lambda row: (row.topic, row.partition))
 
 
 def _write_table(path: Path, columns: Columns, shape: InventoryTable) -> None:

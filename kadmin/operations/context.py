@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from kadmin.contexts.model import NamedContext
+    from kadmin.insight.diagnosis.disks import EarlierDisks
     from kadmin.insight.diagnosis.doctor_report import DoctorReport
     from kadmin.insight.diagnosis.rights import RightsFound
     from kadmin.insight.tables.inspection import Inspection
@@ -130,8 +131,8 @@ class Context(ABC):
     named: NamedContext | None = field(default=None, kw_only=True)
 
     @abstractmethod
-    def diagnose(self) -> DoctorReport:
-        """Diagnose the cluster; nothing is written."""
+    def diagnose(self, earlier_disks: EarlierDisks | None = None) -> DoctorReport:
+        """Diagnose the cluster, and compare its disks with earlier ones; nothing is written."""
 
     @abstractmethod
     def inspect(self, table: str) -> Inspection:

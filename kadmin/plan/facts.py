@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from kadmin.cluster.disks import Disk, DiskReplica
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.plan.hours import Window
     from kadmin.plan.signals import KnownSignals
@@ -33,9 +34,10 @@ class ClusterFacts:
 
     `cluster_id` is that of the inventory that they come from. `sizes` are bytes per partition,
     `capacities` bytes per broker, `links` the bytes per second that a broker's network carries each
-    way, `usable` the bytes that each broker that was asked can still write; `inbound` is what
-    producers write to a partition, in bytes per second. `consumers` maps a topic to the groups that
-    use it; `internal_topics` are those that brokers flag as internal. `deletion_enabled` and
+    way, `usable` the bytes that each broker that was asked can still write; `disks` are the known
+    ones of each broker, and `replicas` those on them; `inbound` is what producers write to a
+    partition, in bytes per second. `consumers` maps a topic to the groups that use it;
+    `internal_topics` are those that brokers flag as internal. `deletion_enabled` and
     `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers.
     `unavailable` are facts that the brokers did not answer, each with the reason,
     `disks_unavailable` those of their disks, `hidden_topics` topics that they hold and did not
@@ -51,6 +53,8 @@ class ClusterFacts:
     capacities: Mapping[int, int] = field(default_factory=dict)
     links: Mapping[int, float] = field(default_factory=dict)
     usable: Mapping[int, int | None] = field(default_factory=dict)
+    disks: Mapping[int, tuple[Disk, ...]] = field(default_factory=dict)
+    replicas: Mapping[int, tuple[DiskReplica, ...]] = field(default_factory=dict)
     deletion_enabled: bool | None = None
     topics_create_themselves: bool | None = None
     unavailable: tuple[str, ...] = ()

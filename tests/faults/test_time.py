@@ -115,6 +115,7 @@ ARGUMENTS = {
     "doctor migration": ["-b", "127.0.0.1:1"],
     "inspect admin": [],
     **{f"inspect {name}": [] for name in (*TABLES, "tree")},
+    "inspect disks": [],
     "inspect znode": ["/controller"],
     "recreate": ["op", "--yes"],
     "consumers preview": ["--group", "readers", "--members", "2"],

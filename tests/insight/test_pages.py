@@ -11,13 +11,14 @@ import pytest
 
 from kadmin.cli.inspect import TABLES as COMMANDS
 from kadmin.insight.predict import consumers, disturbance
-from kadmin.insight.tables import configs, kafka, partitions, zookeeper
+from kadmin.insight.tables import configs, disks, kafka, partitions, zookeeper
 from kadmin.insight.tables.table import columns_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 TABLES = {
     "inspect.md": [
         columns_of(partitions.InspectedBroker, partitions.FENCED),
+        columns_of(disks.DiskRow),
         columns_of(partitions.InspectedPartition, partitions.ELIGIBLE),
         columns_of(zookeeper.ControllerRow),
         columns_of(zookeeper.EntryRow),
@@ -73,5 +74,5 @@ def test_every_inspect_command_has_its_part_of_the_page() -> None:
         for title in re.findall(r"^## (.*)$", text, re.MULTILINE)
     }
     links = dict(re.findall(r"\| \[`inspect ([a-z-]+)[^`]*`\]\(#([a-z-]+)\)", text))
-    assert set(links) == {*COMMANDS, "admin", "tree", "znode"}
+    assert set(links) == {*COMMANDS, "admin", "disks", "tree", "znode"}
     assert set(links.values()) <= titles

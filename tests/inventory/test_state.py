@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from kadmin.cluster.disks import Disk, DiskReplica
 from kadmin.cluster.model import (
     NO_LEADER,
     Broker,
@@ -17,6 +18,7 @@ from kadmin.inventory import (
     inventory_of,
     state_of,
 )
+from kadmin.plan.facts import ClusterFacts
 
 TAKEN_AT = "2026-11-21T08:30:00Z"
 ORDERS = [TopicPartition("orders", number) for number in range(3)]
@@ -55,6 +57,18 @@ def test_sizes_are_null_where_they_are_unknown() -> None:
         row.size_bytes is None for row in inventory_of(STATE, None, TAKEN_AT).single().partitions
     )
     assert facts_of(inventory_of(STATE, {ORDERS[1]: 0}, TAKEN_AT).single()).sizes == {ORDERS[1]: 0}
+
+
+def test_disks_and_replicas_go_into_an_inventory_and_back() -> None:
+    disks = {1: (Disk(1, "/a", 9, 5), Disk(1, "/b", 9, 4)), 2: (Disk(2, "/a"),)}
+    here, there = DiskReplica(ORDERS[0], 1, "/a", 7), DiskReplica(ORDERS[0], 2, "/a", 6)
+    future = DiskReplica(ORDERS[0], 1, "/b", 3, is_future=True, offset_lag=9)
+    facts = ClusterFacts(disks=disks, replicas={1: (here, future), 2: (there,)})
+    found = inventory_of(STATE, None, TAKEN_AT, facts).single()
+    assert found.disks == (*disks[1], *disks[2])
+    assert found.replicas == (here, there)
+    back = facts_of(found)
+    assert (back.disks, back.replicas) == (disks, {1: (here,), 2: (there,)})
 
 
 def test_the_state_keeps_what_an_inventory_has() -> None:

@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from kadmin.cluster.disks import Disk, DiskReplica, DiskState
+from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
 from kadmin.inventory import (
     SINGLE_CLUSTER,
@@ -51,11 +53,19 @@ partition_rows = st.builds(
     rates,
     rates,
 )
+paths = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), min_size=1, max_size=8)
+disk_rows = st.builds(Disk, ids, paths, longs, longs, st.sampled_from(DiskState))
+replica_rows = st.builds(DiskReplica, st.builds(TopicPartition, topics, ids), ids, paths, longs)
 cluster_inventories = st.builds(
     ClusterInventory,
     st.none() | st.just("kHD57VOWjTBKdUaz6n7K6n"),
     st.lists(broker_rows, max_size=5, unique_by=lambda row: row.broker_id).map(tuple),
     st.lists(partition_rows, max_size=5, unique_by=lambda row: (row.topic, row.partition)).map(
+        tuple
+    ),
+    st.just(KafkaFacts()),
+    st.lists(disk_rows, max_size=5, unique_by=lambda row: (row.broker_id, row.path)).map(tuple),
+    st.lists(replica_rows, max_size=5, unique_by=lambda row: (row.partition, row.broker_id)).map(
         tuple
     ),
 )
@@ -88,6 +98,8 @@ def ordered(inventory: Inventory) -> Inventory:
             each,
             brokers=tuple(sorted(each.brokers, key=lambda row: row.broker_id)),
             partitions=tuple(sorted(each.partitions, key=lambda row: (row.topic, row.partition))),
+            disks=tuple(sorted(each.disks, key=lambda row: (row.broker_id, row.path))),
+            replicas=tuple(sorted(each.replicas, key=lambda row: (row.partition, row.broker_id))),
         )
         for name, each in inventory.clusters.items()
     }
@@ -122,6 +134,64 @@ def test_the_same_rows_in_any_order_give_the_same_bytes(table: str, tmp_path: Pa
     assert sorted(written[0]) == sorted(
         [f"brokers.{table}", "inventory.json", f"partitions.{table}"]
     )
+
+
+DISKS = replace(
+    SMALL.single(),
+    disks=(
+        Disk(1, "/data/a", 100, 40),
+        Disk(1, "/data/b", state=DiskState.FAILED),
+        Disk(2, "/data/a", 100, 70, DiskState.CORDONED),
+    ),
+    replicas=(
+        DiskReplica(TopicPartition("orders", 0), 1, "/data/a", 10),
+        DiskReplica(TopicPartition("orders", 0), 2, "/data/a", None),
+    ),
+)
+
+
+def test_disks_and_replicas_have_tables_of_their_own(tmp_path: Path) -> None:
+    write_inventory(replace(SMALL, clusters={SINGLE_CLUSTER: DISKS}), tmp_path, "csv")
+    assert (tmp_path / "disks.csv").read_text() == (
+        "broker_id,path,total_bytes,usable_bytes,state\n"
+        "1,/data/a,100,40,online\n"
+        "1,/data/b,,,failed\n"
+        "2,/data/a,100,70,cordoned\n"
+    )
+    assert (tmp_path / "replicas.csv").read_text() == (
+        "topic,partition,broker_id,path,size_bytes\norders,0,1,/data/a,10\norders,0,2,/data/a,\n"
+    )
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_disks_of_an_earlier_snapshot_are_removed_where_none_are_known(
+    table: str, tmp_path: Path
+) -> None:
+    for other in TABLES:
+        write_inventory(replace(SMALL, clusters={SINGLE_CLUSTER: DISKS}), tmp_path, other)
+        write_inventory(SMALL, tmp_path, table)
+        assert read_inventory(tmp_path) == SMALL
+        assert [path for path in tmp_path.iterdir() if path.stem in {"disks", "replicas"}] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "cause"),
+    [
+        ("disks.csv", "1,/a,,,gone", "disks.csv: state: 1 row none of online, failed, cordoned"),
+        ("disks.csv", "1,,,,online", "disks.csv: path: 1 row null"),
+        ("disks.csv", "1,/a,,,online\n1,/a,,,failed", "disks.csv: broker_id, path: 1 row with a"),
+        ("replicas.csv", "a b,0,1,/a,", "replicas.csv: topic: 1 row not a Kafka topic name"),
+        ("replicas.csv", "a,0,1,/a,\na,0,1,/b,", "topic, partition, broker_id: 1 row with a"),
+    ],
+)
+def test_bad_rows_of_disks_are_named(file: str, text: str, cause: str, tmp_path: Path) -> None:
+    write_inventory(replace(SMALL, clusters={SINGLE_CLUSTER: DISKS}), tmp_path, "csv")
+    header = (tmp_path / file).read_text().splitlines()[0]
+    (tmp_path / file).write_text(f"{header}\n{text}\n")
+    with pytest.raises(InvalidInputError) as error:
+        read_inventory(tmp_path)
+    assert error.value.cause is not None
+    assert cause in error.value.cause
 
 
 def test_what_brokers_can_carry_is_written_only_where_it_is_known(tmp_path: Path) -> None:

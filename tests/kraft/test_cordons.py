@@ -110,6 +110,7 @@ def test_a_cordon_is_on_record_and_taken_off_to_the_value_before(
     found = examine(cordons)["cordoned-broker"]
     assert found["evidence"][0] == "cordoned.log.dirs: *"
     assert found["evidence"][1].startswith("by kadmin, by ")
+    assert found["evidence"][2].startswith(f"{cordons.sandbox.server('broker', 2).data}: ")
     assert "kadmin broker uncordon 2" in found["remedy"]
 
     uncordoned = asked(cordons, "uncordon")
@@ -207,6 +208,7 @@ def test_doctor_knows_a_broker_that_is_being_removed(cordons: KraftCluster, adde
     assert f"kadmin broker unregister {broker_id}" in found["remedy"]
     assert f"kadmin broker uncordon {broker_id}" in found["remedy"]
     assert found["evidence"][1].startswith("by kadmin, by ")
+    assert found["evidence"][2].startswith(f"{cordons.sandbox.server('broker', 2).data}: ")
 
     added.sandbox.stop_broker(broker_id)
     wait_until(lambda: "unused-registration" in examine(cordons))

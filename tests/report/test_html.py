@@ -32,6 +32,7 @@ from support.pages.html import (
     page_of,
 )
 
+from kadmin.cluster.disks import Disk, DiskReplica, DiskState
 from kadmin.inventory import inventory_of, write_inventory
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationState
@@ -293,6 +294,31 @@ def test_elections_and_deletions_have_pages(folder: Path) -> None:
     assert [row[3] for row in Rows(text).sections["brokers"] if row[0] == "3"] == ["0"]
 
 
+def test_disks_have_bars_and_the_fullest_come_first(folder: Path) -> None:
+    disks = {
+        1: (Disk(1, "/a", 1000, 250), Disk(1, "/b", state=DiskState.FAILED)),
+        2: (Disk(2, "/a", 1000, 40), Disk(2, "/old")),
+    }
+    replicas = {1: (DiskReplica(tp("orders-0"), 1, "/a", 700),), 2: ()}
+    facts = ClusterFacts(disks=disks, replicas=replicas)
+    taken = inventory_of(STATE, SIZES, "2026-01-01T00:00:00Z", facts)
+    write_inventory(taken, folder / "inv", "csv")
+    page = folder / "page.html"
+    arguments = ("report", folder / "plan.json", "--inventory", folder / "inv", "--out", page)
+    assert command(*arguments).status == 0
+    text = page.read_text(encoding="utf-8")
+    head, *rows = Rows(text).sections["disks"]
+    assert head[:3] == ["Broker", "Directory", "0 to 100 %"]
+    assert rows == [
+        ["1", "/b failed", "", "unknown", "unknown", "unknown", "unknown", "unknown"],
+        ["2", "/a", "", "96 %", "40 B", "1.00 kB", "0", "0 B"],
+        ["1", "/a", "", "75 %", "250 B", "1.00 kB", "1", "700 B"],
+        ["2", "/old", "", "unknown", "unknown", "unknown", "0", "0 B"],
+    ]
+    section = text.partition('<section id="disks"')[2].partition("</section>")[0]
+    assert re.findall(r'<rect x="0.00" width="([0-9.]+)"', section) == ["96.00", "75.00"]
+
+
 def test_what_is_not_known_is_told_as_unknown() -> None:
     plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("orders-0"), (4, 2), (1, 2)),))
     rows = Rows(page_of(plan, STATE)).sections
@@ -405,11 +431,15 @@ def test_the_page_of_a_hundred_brokers_is_small() -> None:
     text = large_page()
     assert len(unpacked(text)) == 10_000
     assert len(text.encode()) < MOST_BYTES
-    both = large_page(load_hours(), entries=10_000)
-    listed = len(unpacked(both))
-    assert 2_900 < listed < 10_000
-    assert f"The plan's file has {10_000 - listed:,} more entries." in html.unescape(both)
-    assert len(both.encode()) < MOST_BYTES
+    for page, least in (
+        (large_page(load_hours(), entries=10_000), 2_900),
+        (large_page(disks=12), 9_000),
+        (large_page(load_hours(), entries=10_000, disks=12), 1_000),
+    ):
+        listed = len(unpacked(page))
+        assert least < listed < 10_000
+        assert f"The plan's file has {10_000 - listed:,} more entries." in html.unescape(page)
+        assert len(page.encode()) < MOST_BYTES
     first, folded = text.split('<details class="more">')
     assert (first.count("silence"), folded.count("silence")) == (7, 3), "the rest is one click away"
     assert "<summary>3 more</summary>" in folded

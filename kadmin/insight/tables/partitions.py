@@ -62,8 +62,8 @@ class InspectedBroker:
     out_of_sync: Annotated[Count, "Replicas on the broker that are not in the ISR."]
     size_bytes: Annotated[
         Count | None,
-        "Bytes of all replicas on its disks; null where the brokers gave no answer (Kafka before "
-        "1.1, or unreachable).",
+        "Bytes of all replicas on the disks that it can read; null where the brokers gave no "
+        "answer (Kafka before 1.1, or unreachable).",
     ]
     registration: Annotated[
         int | None,

@@ -129,6 +129,8 @@ def _with_disks(given: ClusterFacts, state: ClusterState, questions: _Questions)
         given,
         sizes={**sizes_of(state, found.sizes), **given.sizes},
         usable=usable_of(found),
+        disks=found.disks,
+        replicas=found.replicas,
         disks_unavailable=(*unavailable, *_not_listed(state, found)),
         hidden_topics=_hidden_topics(state, found, questions.brokers),
     )
@@ -226,9 +228,9 @@ def _not_listed(state: ClusterState, found: LogDirs) -> tuple[str, ...]:
 class HeldBytes:
     """The bytes on the disks of live brokers.
 
-    Those of a broker with an unknown directory are missing; `listed` named their replicas. The
-    others are reasons for unknown bytes, and a sentence on topics that brokers hold and did not
-    show.
+    Of a broker with a directory that it cannot read, they are those in the others; `listed` named
+    their replicas. `unavailable` are the reasons for unknown bytes and unknown directories,
+    `hidden_topics` a sentence on topics that brokers hold and did not show.
     """
 
     by_broker: Mapping[int, int]
@@ -241,7 +243,7 @@ def held_by(state: ClusterState, brokers: LiveBrokers) -> HeldBytes:
     """Ask each live broker for the bytes on its disks."""
     found, unavailable = _Questions(brokers).ask_disks(state)
     return HeldBytes(
-        {broker: sum(sizes.values()) for broker, sizes in found.complete.items()},
+        {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()},
         frozenset(found.sizes),
         unavailable,
         _hidden_topics(state, found, brokers),

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 class Snapshot:
     """A snapshot. `unsettled` names topics that kept changing while they were read.
 
-    `no_sizes` says why the byte column is empty, None where it is filled; `unavailable` what else
-    brokers did not answer.
+    `disks` counts log directories. `no_sizes` says why the byte column is empty, None where it is
+    filled; `unavailable` what else brokers did not answer.
     """
 
     inventory: Inventory
     brokers: int
     topics: int
     partitions: int
+    disks: int
     unsettled: tuple[str, ...]
     no_sizes: str | None
     unavailable: tuple[str, ...]
@@ -40,6 +41,7 @@ def take_snapshot(context: Context, given: ClusterFacts) -> Snapshot:
     """
     state = read_state(context)
     facts = with_usage(given, context.backend, state, state.topics)
+    no_sizes = "; ".join(ClusterView(state, facts).why_unsized) or None
     return Snapshot(
         inventory_of(
             state, facts.sizes, context.clock.timestamp(), facts, context.backend.capabilities.mode
@@ -47,9 +49,14 @@ def take_snapshot(context: Context, given: ClusterFacts) -> Snapshot:
         len(state.brokers),
         len(state.topics),
         sum(len(topic.replicas) for topic in state.topics.values()),
+        sum(map(len, facts.disks.values())),
         tuple(sorted(state.unsettled)),
-        "; ".join(ClusterView(state, facts).why_unsized) or None,
-        (*facts.unavailable, *facts.hidden_topics),
+        no_sizes,
+        (
+            *facts.unavailable,
+            *(facts.disks_unavailable if no_sizes is None else ()),
+            *facts.hidden_topics,
+        ),
     )
 
 

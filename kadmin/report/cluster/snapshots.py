@@ -42,6 +42,7 @@ def snapshot_answer(taken: Snapshot, folder: Path) -> SnapshotAnswer:
         taken.brokers,
         taken.topics,
         taken.partitions,
+        taken.disks,
         taken.unsettled,
         taken.no_sizes,
         taken.unavailable,

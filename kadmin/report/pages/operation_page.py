@@ -17,6 +17,7 @@ from kadmin.plan.waves import copied_bytes
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.history import moment_text, took_s
 from kadmin.report.pages import page, sections
+from kadmin.report.pages.disk_bars import disk_sections
 from kadmin.report.pages.even_share import even_shares
 from kadmin.report.pages.rate_figures import rate_section
 from kadmin.report.text import NOTHING, UNKNOWN, about, duration
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.insight.predict.forecast import Forecast
+    from kadmin.insight.tables.disks import DiskRow
     from kadmin.operations.reading.rate_history import RateHistory
     from kadmin.operations.reading.timeline import Timeline, TimelineEvent
     from kadmin.operations.record.holder import Holder
@@ -43,6 +45,7 @@ def operation_page(
     progress: Mapping[TopicPartition, Progress],
     read_at: str,
     runner: Holder | None,
+    disks: Sequence[DiskRow] = (),
 ) -> page.Page:
     """Build the page.
 
@@ -57,6 +60,7 @@ def operation_page(
         parts += [
             sections.brokers(forecast, shares, TIMES),
             sections.racks(forecast, TIMES),
+            *disk_sections(disks),
             sections.losses(forecast, TIMES),
             sections.largest_moves(found.targets),
             sections.every_change(found.targets),

@@ -9,6 +9,7 @@ from kadmin.cluster.names import one_line
 from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.report.kinds import words_of
 from kadmin.report.pages import page, sections
+from kadmin.report.pages.disk_bars import bytes_in_page, disk_sections
 from kadmin.report.pages.even_share import even_shares
 from kadmin.report.pages.load_hours import load_charts, load_sections
 from kadmin.report.plans.rows import busiest, end_text, makespan_text
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from kadmin.insight.predict.forecast import Forecast
+    from kadmin.insight.tables.disks import DiskRow
     from kadmin.operations.decide.examination import Examination
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
@@ -39,7 +41,7 @@ _MOST_TARGETS = 500
 class PlanFacts:
     """The plan, its file and the source of the state.
 
-    Its figures (schemas/answers/figures) and load are there if known.
+    Its figures (schemas/answers/figures), load and the brokers' disks are there if known.
     """
 
     plan: Plan
@@ -48,6 +50,7 @@ class PlanFacts:
     cluster_id: str | None
     figures: Mapping[str, Any] | None = None
     load_hours: LoadHours | None = None
+    disks: tuple[DiskRow, ...] = ()
 
 
 def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.Page:
@@ -68,13 +71,14 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.
         limits = (facts.figures["bound"]["replicas_max"], facts.figures["bound"]["leaders_max"])
     parts += [sections.brokers(forecast, shares, TIMES, limits), sections.racks(forecast, TIMES)]
     drawn = sections.charts(forecast, shares, TIMES)
-    list_bytes = sections.LIST_BYTES
+    list_bytes = sections.LIST_BYTES - bytes_in_page(facts.disks)
     if facts.load_hours is not None:
         list_bytes -= _HOURS_BYTES
         parts += load_sections(facts.load_hours, TIMES)
         drawn += load_charts(facts.load_hours, TIMES)
     if change is not None and change.pending:
         parts.append(_wave_section(change, found.throttle))
+    parts += disk_sections(facts.disks)
     parts.append(sections.losses(forecast, TIMES))
     if change is not None and change.pending:
         parts += [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kadmin.insight.predict.forecast import forecast, retrospect
+from kadmin.insight.tables.disks import disk_rows
 from kadmin.inventory import read_inventory
 from kadmin.operations.reading.preview import preview_cluster
 from kadmin.operations.reading.timeline import progress_of
@@ -35,7 +36,15 @@ def plan_report(
     `figures` are one cluster's of answers/figures.
     """
     plan, state, known = preview.plan, preview.state, preview.facts
-    facts = PlanFacts(plan, source, preview.read_from, state.cluster_id, figures, load_hours)
+    facts = PlanFacts(
+        plan,
+        source,
+        preview.read_from,
+        state.cluster_id,
+        figures,
+        load_hours,
+        disk_rows(known.disks, known.replicas),
+    )
     return render(
         plan_page(facts, preview.examination, forecast(plan, state, known.sizes, known.capacities))
     )
@@ -57,7 +66,9 @@ def proposal_reports(
 def operation_report(review: OperationReview) -> str:
     """Return the page of an operation."""
     found, state = review.timeline, review.cluster.state
-    past = retrospect(found.record.origin, state, review.cluster.facts.sizes, {})
+    facts = review.cluster.facts
+    past = retrospect(found.record.origin, state, facts.sizes, {})
+    disks = disk_rows(facts.disks, facts.replicas)
     return render(
-        operation_page(found, past, progress_of(found, state), review.read_at, review.runner)
+        operation_page(found, past, progress_of(found, state), review.read_at, review.runner, disks)
     )

@@ -6,7 +6,7 @@ There are commands that write, and those that only read.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.capabilities import MetadataMode
@@ -30,6 +30,7 @@ from kadmin.worlds.kafka.wire.quorum import has_quorum
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from kadmin.insight.diagnosis.disks import EarlierDisks
     from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.context import Clock
     from kadmin.operations.events import EventSink
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 class KafkaCluster(KafkaContext):
     """A cluster that is open through its brokers."""
 
-    def diagnose(self) -> DoctorReport:
+    def diagnose(self, earlier_disks: EarlierDisks | None = None) -> DoctorReport:
         """Diagnose the cluster by the answers of brokers.
 
         Counts are unknown while no controller answers.
@@ -49,7 +50,7 @@ class KafkaCluster(KafkaContext):
         from kadmin.worlds.kafka.doctor.diagnose import diagnose, unchecked
         from kadmin.worlds.kafka.doctor.gather import gather
 
-        evidence = gather(self)
+        evidence = replace(gather(self), earlier_disks=earlier_disks)
         silent = evidence.looks[-1].controllers_silent
         counts = None if silent else condition_counts(evidence.state)
         return DoctorReport(diagnose(evidence), unchecked(evidence), None, counts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.insight.diagnosis.doctor_report import DoctorReport
@@ -15,6 +15,7 @@ from kadmin.worlds.zookeeper.values.znodes import ZnodeValues
 
 if TYPE_CHECKING:
     from kadmin.cluster.servers import Servers
+    from kadmin.insight.diagnosis.disks import EarlierDisks
     from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.context import Clock
     from kadmin.operations.events import EventSink
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
 class ZooKeeperCluster(ZooKeeperContext):
     """A cluster that is open through ZooKeeper."""
 
-    def diagnose(self) -> DoctorReport:
+    def diagnose(self, earlier_disks: EarlierDisks | None = None) -> DoctorReport:
         """Diagnose the cluster by its znodes and the brokers' disks."""
         from kadmin.worlds.zookeeper.doctor.diagnose import diagnose, unchecked
         from kadmin.worlds.zookeeper.doctor.gather import gather, look_at_disks
 
-        evidence = look_at_disks(self, gather(self))
+        evidence = replace(look_at_disks(self, gather(self)), earlier_disks=earlier_disks)
         counts = condition_counts(evidence.state)
         return DoctorReport(diagnose(evidence), unchecked(evidence), evidence.versions, counts)
 

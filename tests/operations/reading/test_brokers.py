@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from support.cluster.capabilities import NODES
 from support.cluster.states import cluster, tp
 
+from kadmin.cluster.disks import Disk, DiskReplica, DiskState
 from kadmin.cluster.model import NO_LEADER, Endpoint, PartitionState, TopicPartition
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.examine import examine
@@ -22,7 +23,7 @@ from kadmin.operations.reading.brokers import (
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import UNTHROTTLED, PartitionTarget, PlanHeader, ReassignmentPlan
 from kadmin.worlds.kafka.wire import connection
-from kadmin.worlds.kafka.wire.log_dirs import log_dirs_by
+from kadmin.worlds.kafka.wire.log_dirs import DescribedDir, log_dirs_by
 from kadmin.worlds.zookeeper.backend import ZooKeeperBackend
 from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store
@@ -64,40 +65,34 @@ def test_of_brokers_that_differ_the_one_counts_that_makes_a_deletion_go_wrong(
 
 
 def on_disk(
-    broker: int, *directories: tuple[int, dict[str, int]], usable: int = -1
-) -> dict[str, Any]:
-    """Return a broker's answer as kafka-python gives it: by directory its error, and sizes of
-    partitions.
-    """
-    listed = [
-        {
-            "log_dir": f"/disk{number}",
-            "error_code": code,
-            "usable_bytes": usable,
-            "topics": [
-                {
-                    "name": "a",
-                    "partitions": [
-                        {"partition_index": int(at), "partition_size": size, "is_future_key": False}
-                    ],
-                }
-                for at, size in sizes.items()
+    broker: int,
+    *directories: tuple[int, dict[str, int]],
+    usable: int | None = None,
+    future: bool = False,
+) -> list[DescribedDir]:
+    """Return a broker's answer: by directory its error, and sizes of partitions."""
+    paths = [f"/disk{number}" for number in range(len(directories))]
+    return [
+        DescribedDir(
+            Disk(broker, path, usable, usable, DiskState.FAILED if code else DiskState.ONLINE),
+            code,
+            [
+                DiskReplica(tp(f"a-{number}"), broker, path, size, future)
+                for number, size in sizes.items()
             ],
-        }
-        for number, (code, sizes) in enumerate(directories)
+        )
+        for path, (code, sizes) in zip(paths, directories, strict=True)
     ]
-    return {"broker": broker, "log_dirs": listed}
 
 
 def test_a_log_directory_that_failed_hides_its_own_replicas_and_nothing_else() -> None:
-    answers = [
-        on_disk(2, (0, {"0": 5}), (0, {"1": 7})),
-        on_disk(1, (0, {"0": 5}), (STORAGE_ERROR, {})),
-        on_disk(3),
-        on_disk(4, (STORAGE_ERROR, {}), (STORAGE_ERROR, {})),
-    ]
-    by_id = {each["broker"]: each for each in answers}
-    found = log_dirs_by(by_id.__getitem__, by_id)
+    answers = {
+        2: on_disk(2, (0, {"0": 5}), (0, {"1": 7})),
+        1: on_disk(1, (0, {"0": 5}), (STORAGE_ERROR, {})),
+        3: on_disk(3),
+        4: on_disk(4, (STORAGE_ERROR, {}), (STORAGE_ERROR, {})),
+    }
+    found = log_dirs_by(answers.__getitem__, answers)
     assert {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()} == {
         1: 5,
         2: 12,
@@ -110,11 +105,15 @@ def test_a_log_directory_that_failed_hides_its_own_replicas_and_nothing_else() -
     assert found.empty == {3}
     assert [each.cause for each in found.failed_dirs[1]] == ["KAFKA_STORAGE_ERROR"]
     assert found.failed[4].cause == "KAFKA_STORAGE_ERROR"
+    assert [each.state for each in found.disks[4]] == [DiskState.FAILED] * 2
+    assert {broker: len(each) for broker, each in found.replicas.items()} == {1: 1, 2: 2, 3: 0}
 
 
 def test_a_broker_that_has_a_copy_between_directories_is_not_empty() -> None:
-    answers = {3: on_disk(3, (0, {}), (0, {})), 4: on_disk(4, (0, {}), (0, {"0": 5}))}
-    answers[4]["log_dirs"][1]["topics"][0]["partitions"][0]["is_future_key"] = True
+    answers = {
+        3: on_disk(3, (0, {}), (0, {})),
+        4: on_disk(4, (0, {}), (0, {"0": 5}), future=True),
+    }
     found = log_dirs_by(answers.__getitem__, answers)
     assert found.sizes == {3: {}, 4: {}}
     assert found.empty == {3}
@@ -152,9 +151,11 @@ def test_the_room_of_a_broker_is_that_of_its_healthy_directories() -> None:
         2: on_disk(2, *failed, usable=50),
         3: on_disk(3, *two),
     }
-    assert log_dirs_by(answers.__getitem__, answers).usable == {1: 100, 2: 50}, (
-        "broker 3 is older than Kafka 3.3"
+    found = log_dirs_by(answers.__getitem__, answers)
+    assert found.usable == {1: 50, 2: 50}, (
+        "the directories of broker 1 share a file system, broker 3 is older than Kafka 3.3"
     )
+    assert len(found.disks[1]) == 2
 
 
 def test_a_broker_that_does_not_answer_is_warned_about_once() -> None:

@@ -13,9 +13,11 @@ from support.cluster.capabilities import NODES
 from support.cluster.states import CLUSTER_ID, cluster, tp
 
 from kadmin.cluster.config_entity import ConfigEntity
+from kadmin.cluster.disks import Disk
 from kadmin.documents import dump_json
 from kadmin.documents.dump import plan_digest
 from kadmin.insight.predict.forecast import forecast, retrospect
+from kadmin.insight.tables.disks import disk_rows
 from kadmin.inventory import facts_of, state_of
 from kadmin.operations.decide.examine import examine
 from kadmin.operations.reading.timeline import progress_of, timeline
@@ -76,13 +78,18 @@ def page_of(
 ) -> str:
     """Return the page of a plan against a state."""
     known = facts or ClusterFacts()
-    told = PlanFacts(plan, source, "a test", state.cluster_id, load_hours=load_hours)
+    disks = disk_rows(known.disks, known.replicas)
+    told = PlanFacts(plan, source, "a test", state.cluster_id, load_hours=load_hours, disks=disks)
     found = examine(plan, state, NODES.publish, known)
     return render(plan_page(told, found, forecast(plan, state, known.sizes, known.capacities)))
 
 
-def large_page(load_hours: LoadHours | None = None, entries: int = LARGE.partitions) -> str:
-    """Return the page of a plan that changes 10,000 partitions, or some of them, on 100 brokers."""
+def large_page(
+    load_hours: LoadHours | None = None, entries: int = LARGE.partitions, disks: int = 0
+) -> str:
+    """Return the page of a plan that changes 10,000 partitions, or some of them, on 100 brokers
+    with so many disks each.
+    """
     made = generated(LARGE, seed=1)
     state, facts = state_of(made), facts_of(made)
     targets = tuple(
@@ -99,7 +106,16 @@ def large_page(load_hours: LoadHours | None = None, entries: int = LARGE.partiti
         f"bytes on disk of broker {broker} are not known: silence" for broker in range(1, 11)
     )
     known = replace(
-        facts, capacities=dict.fromkeys(range(1, 101), 10**15), disks_unavailable=silent
+        facts,
+        capacities=dict.fromkeys(range(1, 101), 10**15),
+        disks_unavailable=silent,
+        disks={
+            broker: tuple(
+                Disk(broker, f"/var/lib/kafka/data-{at}", 4 * 10**12, 10**9 * broker * at)
+                for at in range(1, disks + 1)
+            )
+            for broker in range(1, 101)
+        },
     )
     return page_of(plan, state, known, load_hours=load_hours)
 
@@ -149,7 +165,8 @@ def hostile_page() -> str:
         PartitionTarget(replace(tp("a-0"), topic="a" + HTML), (4, 2), (1, 2), 5_000),
         PartitionTarget(replace(tp("a-1"), topic="a" + HTML), (9, 3), (2, 3)),
     )
-    return page_of(ReassignmentPlan(header, targets), state, source=f"plans/{HTML}.yaml")
+    facts = ClusterFacts(disks={1: (Disk(1, HTML, 100, 5),), 2: (Disk(2, HTML),)})
+    return page_of(ReassignmentPlan(header, targets), state, facts, source=f"plans/{HTML}.yaml")
 
 
 def operation_text(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from kadmin.insight.diagnosis.disks import of_another_cluster
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.operations import operation_troubles
 from kadmin.wording import brokers_in_words, name_some
@@ -83,7 +84,8 @@ def unchecked(evidence: KafkaEvidence) -> tuple[str, ...]:
         ("moves in flight: no controller answers",) if evidence.looks[-1].controllers_silent else ()
     )
     elsewhere = (evidence.records_elsewhere,) if evidence.records_elsewhere else ()
-    return (*evidence.unavailable, *elsewhere, *silent, *unknown, *_stray(evidence))
+    other = of_another_cluster(evidence.state, evidence.earlier_disks)
+    return (*evidence.unavailable, *elsewhere, *silent, *unknown, *_stray(evidence), *other)
 
 
 def _stray(evidence: KafkaEvidence) -> Iterator[str]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.log_dirs import LogDirs
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState, Grant, OwnRights, Replicas, TopicPartition
+    from kadmin.insight.diagnosis.disks import EarlierDisks
     from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
     from kadmin.next_step import NextStep
     from kadmin.operations.record.cordon import CordonRecord
@@ -98,8 +101,9 @@ class KafkaEvidence:
     `throttles` holds throttle settings by entity. `hidden_topics` are on disks and may not be
     described; `disks_known`: every live broker listed its replicas, so that it is known which are.
     `held` are bytes by broker that listed all its replicas, and by partition; none where it is not
-    known whether topics are hidden. `empty_brokers` listed none. `unused_copies` are bytes by
-    broker and partition. `rights` are None where they were not read, or are not reported. `stray`
+    known whether topics are hidden. `empty_brokers` listed none. `disks` are those of the brokers
+    that answered, `earlier_disks` those of a snapshot. `unused_copies` are bytes by broker and
+    partition. `rights` are None where they were not read, or are not reported. `stray`
     holds topics that operations on record deleted while a broker was away. `cordons` are the values
     of cordoned.log.dirs in force, by live broker, `recorded_cordons` those on record. `unavailable`
     has a sentence for each failed reading.
@@ -121,6 +125,8 @@ class KafkaEvidence:
     disks_known: bool = False
     held: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
     empty_brokers: frozenset[int] = frozenset()
+    disks: LogDirs = field(default_factory=lambda: LogDirs({}, {}))
+    earlier_disks: EarlierDisks | None = None
     unused_copies: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
     rights: OwnRights | None = None
     stray: tuple[StrayFolders, ...] = ()

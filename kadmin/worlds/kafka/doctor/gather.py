@@ -253,6 +253,7 @@ class _Examination:
             disks_known=not unknown and hidden is not None,
             held={} if hidden is None else disks.complete,
             empty_brokers=disks.empty,
+            disks=disks,
         )
 
     def _with_registrations(self, evidence: KafkaEvidence) -> KafkaEvidence:

@@ -1,6 +1,6 @@
 """Finds partitions without a leader or with too few replicas in sync.
 
-It also finds hidden topics, emptied brokers, unused copies and throttles.
+It also finds hidden topics, emptied brokers, troubles of disks, unused copies and throttles.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import escaped
 from kadmin.insight.diagnosis.copies import copy_troubles
+from kadmin.insight.diagnosis.disks import disk_troubles
 from kadmin.insight.diagnosis.emptied_brokers import emptied_broker_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import health_of
@@ -53,7 +54,7 @@ def partition_troubles(state: ClusterState, tool_options: str) -> Iterator[Findi
 
 
 def standing_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:
-    """Find hidden topics, emptied brokers, copies that no partition uses, and leftover throttles.
+    """Find hidden topics, emptied brokers, troubles of disks, unused copies, leftover throttles.
 
     None of them stops an apply.
     """
@@ -76,7 +77,8 @@ def standing_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:
     # A broker that a reassignment adds is empty, too; without controllers none is known.
     elif not evidence.looks[-1].controllers_silent:
         yield from emptied_broker_troubles(evidence.state, evidence.held)
-    yield from copy_troubles(evidence.unused_copies)
+    yield from disk_troubles(evidence.state, evidence.disks, evidence.earlier_disks)
+    yield from copy_troubles(evidence.unused_copies, evidence.disks)
     yield from _throttles(evidence)
 
 

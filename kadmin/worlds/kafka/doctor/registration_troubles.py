@@ -15,11 +15,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.disks import DiskState
 from kadmin.cluster.names import one_line
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.quorum import running_brokers
 from kadmin.next_step import command
 from kadmin.plan.cordon import ALL_DIRS, CORDON
+from kadmin.plan.units import readable_size
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,8 +126,19 @@ def _cordoned(evidence: KafkaEvidence, broker: int) -> Finding:
         evidence=(
             f"{CORDON}: {'not known' if value is None else one_line(value)}",
             _author(evidence, broker),
+            *_on_cordoned(evidence, broker),
         ),
     )
+
+
+def _on_cordoned(evidence: KafkaEvidence, broker: int) -> Iterator[str]:
+    for disk in evidence.disks.disks.get(broker, ()):
+        if disk.state is DiskState.CORDONED:
+            held = [
+                each for each in evidence.disks.replicas.get(broker, ()) if each.path == disk.path
+            ]
+            total = readable_size(sum(each.size_bytes or 0 for each in held))
+            yield f"{one_line(disk.path)}: {count(len(held), 'replica')}, {total}"
 
 
 def _author(evidence: KafkaEvidence, broker: int) -> str:

@@ -1,12 +1,17 @@
-"""Sizes of replicas on brokers' disks, and free disk space (DescribeLogDirs, from Kafka 1.1 on)."""
+"""Brokers' log directories: their replicas and disk space, and moves of replicas between them.
+
+DescribeLogDirs and AlterReplicaLogDirs, from Kafka 1.1 on.
+"""
 
 from __future__ import annotations
 
+import math
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kafka.protocol.admin import DescribeLogDirsRequest
+from kafka.protocol.admin import AlterReplicaLogDirsRequest, DescribeLogDirsRequest
 
+from kadmin.cluster.disks import Disk, DiskReplica, DiskState, usable_bytes
 from kadmin.cluster.log_dirs import LogDirs
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.rights import Right
@@ -14,16 +19,28 @@ from kadmin.errors import NotCompletedError, UnreachableError
 from kadmin.worlds.kafka.wire.client import REQUEST_S
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.errors import error_name, raise_for
+from kadmin.worlds.kafka.wire.refusals import CHANGE_S, refusal, require_confirmed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kadmin.cluster.servers import Servers
     from kadmin.errors import KadminError
+    from kadmin.worlds.kafka.wire.refusals import Refusal
 
+REPLICA_NOT_AVAILABLE = 9
+"""The answer for a replica that is not on the broker: it remembers the directory."""
 _WHAT = "describe log directories"
 _NO_BYTES = -1
 """The size of a directory's file system in the answer of a broker before Kafka 3.3."""
+
+
+class DescribedDir(NamedTuple):
+    """A log directory in an answer, with the code of its error."""
+
+    disk: Disk
+    error_code: int
+    replicas: Sequence[DiskReplica]
 
 
 def describe_log_dirs(
@@ -65,14 +82,64 @@ def describe_replicas(
     return log_dirs_by(lambda broker: answers[broker](), wanted)
 
 
+def alter_log_dirs(
+    connection: KafkaConnection,
+    broker_id: int,
+    wanted: Mapping[str, Iterable[TopicPartition]],
+    *,
+    send_by: float = math.inf,
+) -> dict[TopicPartition, Refusal | None]:
+    """Name the log directories of a broker in which its replicas are to be, by their paths.
+
+    Returns None for each move that the broker begins, and for a replica that is there already: that
+    ends its move to another directory. REPLICA_NOT_AVAILABLE is the answer for a replica that the
+    broker does not have: it remembers the directory until it gets the replica or is restarted.
+    Raises as `KafkaConnection.change` does; what was not answered may still be done.
+    """
+    of_dir, of_topic = (
+        AlterReplicaLogDirsRequest.AlterReplicaLogDir,
+        AlterReplicaLogDirsRequest.AlterReplicaLogDir.AlterReplicaLogDirTopic,
+    )
+    dirs = [
+        of_dir(
+            path=path,
+            topics=[
+                of_topic(name=name, partitions=numbers)
+                for name, numbers in _by_topic(partitions).items()
+            ],
+        )
+        for path, partitions in sorted(wanted.items())
+    ]
+    answer = connection.change(
+        "move replicas between its log directories",
+        AlterReplicaLogDirsRequest(dirs=dirs),
+        timeout_s=CHANGE_S,
+        broker_id=broker_id,
+        send_by=send_by,
+    )
+    found = {
+        TopicPartition(topic.topic_name, each.partition_index): each.error_code
+        for topic in answer.results
+        for each in topic.partitions
+    }
+    require_confirmed(found.values(), "moves", f"Broker {broker_id}")
+    return {each: refusal(code, None, Right("Alter")) for each, code in found.items()}
+
+
 def _request(partitions: Iterable[TopicPartition]) -> Any:  # noqa: ANN401 - kafka-python ships no types
+    topic = DescribeLogDirsRequest.DescribableLogDirTopic
+    return DescribeLogDirsRequest(
+        topics=[
+            topic(topic=name, partitions=numbers) for name, numbers in _by_topic(partitions).items()
+        ]
+    )
+
+
+def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
     numbers: dict[str, list[int]] = {}
     for each in sorted(partitions):
         numbers.setdefault(each.topic, []).append(each.partition)
-    topic = DescribeLogDirsRequest.DescribableLogDirTopic
-    return DescribeLogDirsRequest(
-        topics=[topic(topic=name, partitions=found) for name, found in numbers.items()]
-    )
+    return numbers
 
 
 def _ask(
@@ -80,10 +147,10 @@ def _ask(
     broker: int,
     request: Any,  # noqa: ANN401 - kafka-python ships no types
     timeout_s: float = REQUEST_S,
-) -> Callable[[], Mapping[str, Any]]:
+) -> Callable[[], Sequence[DescribedDir]]:
     wait = connection.send(_WHAT, request, broker_id=broker, timeout_s=timeout_s)
 
-    def answer() -> Mapping[str, Any]:
+    def answer() -> Sequence[DescribedDir]:
         try:
             found = wait()
         except UnreachableError as error:
@@ -92,40 +159,37 @@ def _ask(
         raise_for(found.error_code, None, connection.servers, _WHAT, Right("Describe"))
         if not found.results:
             raise NotCompletedError(f"Broker {broker} described none of its log directories.")
-        return {"broker": broker, "log_dirs": [_plain(each) for each in found.results]}
+        return [_described(broker, each) for each in found.results]
 
     return answer
 
 
-def _plain(directory: Any) -> dict[str, Any]:  # noqa: ANN401 - kafka-python ships no types
-    """Return the fields of a log directory that are read.
-
-    The client's own conversion takes eight times as long. A cordoned one (KIP-1066, Kafka 4.3 and
-    later) takes no new replicas, whatever its free disk space.
-    """
-    return {
-        "log_dir": directory.log_dir,
-        "error_code": directory.error_code,
-        "usable_bytes": 0 if directory.is_cordoned else directory.usable_bytes,
-        "topics": [
-            {
-                "name": topic.name,
-                "partitions": [
-                    {
-                        "partition_index": each.partition_index,
-                        "partition_size": each.partition_size,
-                        "is_future_key": each.is_future_key,
-                    }
-                    for each in topic.partitions
-                ],
-            }
-            for topic in directory.topics
-        ],
-    }
+def _described(broker: int, directory: Any) -> DescribedDir:  # noqa: ANN401 - kafka-python ships no types
+    """Read a log directory; fields that the version of the answer lacks have their defaults."""
+    path, code = directory.log_dir, directory.error_code
+    state = DiskState.CORDONED if directory.is_cordoned else DiskState.ONLINE
+    total, usable = (
+        None if told == _NO_BYTES else told
+        for told in (directory.total_bytes, directory.usable_bytes)
+    )
+    replicas = [
+        DiskReplica(
+            TopicPartition(topic.name, each.partition_index),
+            broker,
+            path,
+            each.partition_size,
+            each.is_future_key,
+            each.offset_lag,
+        )
+        for topic in directory.topics
+        for each in topic.partitions
+    ]
+    disk = Disk(broker, path, total, usable, DiskState.FAILED if code else state)
+    return DescribedDir(disk, code, replicas)
 
 
-def log_dirs_by(ask: Callable[[int], Mapping[str, Any]], brokers: Iterable[int]) -> LogDirs:
-    """Read the answers to DescribeLogDirs as kafka-python gives them.
+def log_dirs_by(ask: Callable[[int], Sequence[DescribedDir]], brokers: Iterable[int]) -> LogDirs:
+    """Collect the log directories of brokers.
 
     Copies between directories have no size, and make a broker not empty.
     """
@@ -133,52 +197,49 @@ def log_dirs_by(ask: Callable[[int], Mapping[str, Any]], brokers: Iterable[int])
     failed: dict[int, KadminError] = {}
     usable: dict[int, int] = {}
     failed_dirs: dict[int, tuple[NotCompletedError, ...]] = {}
-    empty: set[int] = set()
+    disks: dict[int, tuple[Disk, ...]] = {}
+    replicas: dict[int, tuple[DiskReplica, ...]] = {}
     for broker in sorted(brokers):
         try:
-            described = ask(broker)
-            if (usable_bytes := _usable_bytes(described)) is not None:
-                usable[broker] = usable_bytes
-            errors = tuple(_failed_dirs(described))
-            if len(errors) == len(described["log_dirs"]) and errors:
-                raise errors[0]
-            if errors:
-                failed_dirs[broker] = errors
-            sizes[broker] = _replica_sizes(described)
-            if not errors and not any(each["topics"] for each in described["log_dirs"]):
-                empty.add(broker)
+            described = sorted(ask(broker), key=lambda each: each.disk.path)
         except (NotCompletedError, UnreachableError) as error:
             failed[broker] = error
+            continue
+        disks[broker] = tuple(each.disk for each in described)
+        errors = tuple(_failure(each) for each in described if each.error_code)
+        if errors and len(errors) == len(described):
+            failed[broker] = errors[0]
+            continue
+        if errors:
+            failed_dirs[broker] = errors
+        if (room := usable_bytes(disks[broker])) is not None:
+            usable[broker] = room
+        replicas[broker] = tuple(
+            sorted(
+                (replica for each in described for replica in each.replicas),
+                key=attrgetter("partition.topic", "partition.partition"),
+            )
+        )
+        sizes[broker] = _replica_sizes(replicas[broker])
     if failed and not sizes:
         raise next(iter(failed.values()))
-    return LogDirs(sizes, failed, usable, failed_dirs, frozenset(empty))
+    empty = frozenset(
+        broker for broker, found in replicas.items() if not found and broker not in failed_dirs
+    )
+    return LogDirs(sizes, failed, usable, failed_dirs, empty, disks, replicas)
 
 
-def _usable_bytes(described: Mapping[str, Any]) -> int | None:
-    rooms = [
-        each.get("usable_bytes", _NO_BYTES)
-        for each in described["log_dirs"]
-        if not each["error_code"]
-    ]
-    return sum(rooms) if rooms and _NO_BYTES not in rooms else None
+def _failure(directory: DescribedDir) -> NotCompletedError:
+    disk = directory.disk
+    return NotCompletedError(
+        f"Broker {disk.broker_id} cannot read its log directory {disk.path}.",
+        cause=error_name(directory.error_code),
+    )
 
 
-def _failed_dirs(described: Mapping[str, Any]) -> Iterator[NotCompletedError]:
-    for directory in described["log_dirs"]:
-        if directory["error_code"]:
-            yield NotCompletedError(
-                f"Broker {described['broker']} cannot read its log directory "
-                f"{directory['log_dir']}.",
-                cause=error_name(directory["error_code"]),
-            )
-
-
-def _replica_sizes(described: Mapping[str, Any]) -> dict[TopicPartition, int]:
+def _replica_sizes(replicas: Iterable[DiskReplica]) -> dict[TopicPartition, int]:
     sizes: dict[TopicPartition, int] = {}
-    for directory in described["log_dirs"]:
-        for topic in directory["topics"]:
-            for replica in topic["partitions"]:
-                if not replica["is_future_key"]:
-                    partition = TopicPartition(topic["name"], replica["partition_index"])
-                    sizes[partition] = max(sizes.get(partition, 0), replica["partition_size"])
-    return {each: sizes[each] for each in sorted(sizes, key=attrgetter("topic", "partition"))}
+    for each in replicas:
+        if not each.is_future:
+            sizes[each.partition] = max(sizes.get(each.partition, 0), each.size_bytes or 0)
+    return sizes

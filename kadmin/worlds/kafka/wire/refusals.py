@@ -51,11 +51,11 @@ def refusal(code: int, message: str | None, right: Right | None = None) -> Refus
     return Refusal(code, error_name(code), message) if code else None
 
 
-def require_confirmed(codes: Iterable[int], changes: str) -> None:
+def require_confirmed(codes: Iterable[int], changes: str, asked: str = "The controller") -> None:
     """Raise UnknownOutcomeError where the answer does not say whether the changes were made."""
     unknown = sorted(_UNKNOWN.intersection(codes))
     if unknown:
         raise UnknownOutcomeError(
-            f"The controller did not confirm the {changes}; they may still be applied.",
+            f"{asked} did not confirm the {changes}; they may still be applied.",
             cause=f"it answered {', '.join(map(error_name, unknown))}",
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.names import escaped
 from kadmin.insight.diagnosis.copies import copy_troubles
+from kadmin.insight.diagnosis.disks import disk_troubles
 from kadmin.insight.diagnosis.emptied_brokers import emptied_broker_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import health_of, return_or_decommission
@@ -42,8 +43,10 @@ def cluster_troubles(evidence: Evidence) -> Iterator[Finding]:
     yield from _deletions(evidence)
     yield from _partitions(evidence)
     yield from emptied_broker_troubles(evidence.state, evidence.held)
+    yield from disk_troubles(evidence.state, evidence.disks, evidence.earlier_disks, TOPICS)
     yield from copy_troubles(
         evidence.unused_copies,
+        evidence.disks,
         "no version of Kafka (0.10.2 to 3.9) removes them at a restart",
         f"a reassignment to these brokers and {command('rollback')}, one after the other, remove "
         "them too",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from kadmin.insight.diagnosis.disks import of_another_cluster
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.operations import operation_troubles
 from kadmin.worlds.zookeeper.doctor.admin_troubles import admin_troubles
@@ -65,7 +66,10 @@ def unchecked(evidence: Evidence) -> tuple[str, ...]:
     disks = (
         f"emptied brokers, and copies on disk that no partition uses: {evidence.disks_unavailable}"
     )
-    unasked = (disks,) if evidence.disks_unavailable else ()
+    unasked = (
+        *((disks,) if evidence.disks_unavailable else ()),
+        *of_another_cluster(evidence.state, evidence.earlier_disks),
+    )
     if evidence.state.controller is None or loops(evidence):
         return unasked
     unknown = (

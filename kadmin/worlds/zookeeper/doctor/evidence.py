@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.log_dirs import LogDirs
 from kadmin.next_step import command
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.cluster.versions import KafkaVersions
+    from kadmin.insight.diagnosis.disks import EarlierDisks
     from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
     from kadmin.plan.throttle import ConfigValues
     from kadmin.worlds.zookeeper.model import Acl, ControllerNode, Znode
@@ -62,8 +64,8 @@ class Evidence:
     checked twice; `listening` those that it watches. `broker_configs` are those of brokers and of
     their default. `notifications` counts the notifications in each parent znode. `unused_copies`
     are those on the disks of brokers that are no replicas: bytes by broker and partition; `held`
-    are all of a broker that listed all its replicas. `disks_unavailable` says why they are not
-    known.
+    are all of a broker that listed all its replicas. `disks` are those of the brokers that
+    answered, `earlier_disks` those of a snapshot; `disks_unavailable` says why some are not known.
     """
 
     versions: KafkaVersions
@@ -81,4 +83,6 @@ class Evidence:
     notifications: Mapping[str, int] = field(default_factory=dict)
     unused_copies: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
     held: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
+    disks: LogDirs = field(default_factory=lambda: LogDirs({}, {}))
+    earlier_disks: EarlierDisks | None = None
     disks_unavailable: str = ""

@@ -11,7 +11,7 @@ from kadmin.cluster.versions import NEWEST, OLDEST, KafkaVersions
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError
 from kadmin.insight.tables.admin_nodes import AdminSurvey, Effect, NodeSurvey
 from kadmin.next_step import command
-from kadmin.operations.reading.brokers import log_dirs_of, not_described, unused_copies
+from kadmin.operations.reading.brokers import not_described, unused_copies
 from kadmin.operations.reading.open_operations import lock_held, open_operation
 from kadmin.worlds.zookeeper.doctor.admin_nodes import deletion_findings, read_node
 from kadmin.worlds.zookeeper.doctor.admin_troubles import worst_effect
@@ -133,7 +133,7 @@ def look_at_disks(context: ZooKeeperContext, evidence: Evidence) -> Evidence:
     if not state.brokers:
         return evidence
     try:
-        disks = log_dirs_of(state, context.backend.brokers(state), bootstrap_s=_BROKERS_S)
+        disks = context.backend.brokers(state).log_dirs(state.brokers, bootstrap_s=_BROKERS_S)
         unused = unused_copies(state, disks.sizes)
         # A reassignment may have begun in the meantime: what is assigned now is used.
         if topics := {partition.topic for sizes in unused.values() for partition in sizes}:
@@ -144,6 +144,7 @@ def look_at_disks(context: ZooKeeperContext, evidence: Evidence) -> Evidence:
         evidence,
         unused_copies=unused,
         held=disks.complete,
+        disks=disks,
         disks_unavailable="; ".join(not_described(disks)),
     )
 

@@ -1,0 +1,124 @@
+"""The disks (log directories) of brokers, and the replicas on each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from operator import attrgetter
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kadmin.cluster.model import TopicPartition
+
+
+class DiskState(StrEnum):
+    """The state of a log directory, as its broker describes it."""
+
+    ONLINE = "online"
+    FAILED = "failed"
+    """Its broker cannot read it; its replicas are in no answer until it is repaired and the broker
+    restarted."""
+    CORDONED = "cordoned"
+    """It takes no new replicas, and serves those that it has (KIP-1066, Kafka 4.3 and later)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """A log directory of a broker.
+
+    `total_bytes` and `usable_bytes` are those of its file system, None where the broker gives none
+    (before Kafka 3.3, and of a directory that failed).
+    """
+
+    broker_id: int
+    path: str
+    total_bytes: int | None = None
+    usable_bytes: int | None = None
+    state: DiskState = DiskState.ONLINE
+
+    @property
+    def fill(self) -> float | None:
+        """The used part of its file system, 0 to 1; None where it is unknown."""
+        if not self.total_bytes or self.usable_bytes is None:
+            return None
+        return (self.total_bytes - self.usable_bytes) / self.total_bytes
+
+    @property
+    def fill_percent(self) -> int | None:
+        """The used part in percent, rounded down; None where it is unknown."""
+        if not self.total_bytes or self.usable_bytes is None:
+            return None
+        return 100 * (self.total_bytes - self.usable_bytes) // self.total_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DiskReplica:
+    """A replica on a disk, with the bytes of its own log segments there (None: unknown).
+
+    A future replica is a copy that catches up with the replica in another directory of the same
+    broker, which it replaces; it is `offset_lag` records behind.
+    """
+
+    partition: TopicPartition
+    broker_id: int
+    path: str
+    size_bytes: int | None
+    is_future: bool = False
+    offset_lag: int = 0
+
+
+DISK_FILL = 0.9
+"""The part of a disk above which it counts as full."""
+OfBroker = TypeVar("OfBroker", Disk, DiskReplica)
+
+_BY_PARTITION = attrgetter("partition.topic", "partition.partition", "broker_id")
+
+
+def by_broker(found: Iterable[OfBroker]) -> dict[int, tuple[OfBroker, ...]]:
+    """Return disks, or replicas, by the id of their broker."""
+    of: dict[int, list[OfBroker]] = {}
+    for each in found:
+        of.setdefault(each.broker_id, []).append(each)
+    return {broker: tuple(of[broker]) for broker in sorted(of)}
+
+
+def current_replicas(found: Iterable[DiskReplica]) -> tuple[DiskReplica, ...]:
+    """Return the replicas that are not future ones, each once, by partition and broker.
+
+    Of one that is listed in two directories the larger copy counts: the broker is about to remove
+    the other.
+    """
+    largest: dict[tuple[TopicPartition, int], DiskReplica] = {}
+    for each in found:
+        if not each.is_future:
+            key = (each.partition, each.broker_id)
+            known = largest.get(key)
+            if known is None or (known.size_bytes or 0) < (each.size_bytes or 0):
+                largest[key] = each
+    return tuple(sorted(largest.values(), key=_BY_PARTITION))
+
+
+def file_systems(disks: Iterable[Disk]) -> tuple[tuple[Disk, ...], ...]:
+    """Return the disks of one broker, those of one file system together.
+
+    No answer names file systems. Two with the same total and usable bytes are taken for one: their
+    space then counts once. A disk of unknown size is on one of its own.
+    """
+    shared: dict[object, list[Disk]] = {}
+    for disk in disks:
+        known = disk.total_bytes is not None and disk.usable_bytes is not None
+        key = (disk.total_bytes, disk.usable_bytes) if known else disk.path
+        shared.setdefault(key, []).append(disk)
+    return tuple(map(tuple, shared.values()))
+
+
+def usable_bytes(disks: Iterable[Disk]) -> int | None:
+    """Return the bytes that a broker can write to new replicas, None where a disk gives none.
+
+    A disk that failed or is cordoned takes none.
+    """
+    open_to_new = [disk for disk in disks if disk.state is DiskState.ONLINE]
+    each = [shared[0].usable_bytes for shared in file_systems(open_to_new)]
+    return sum(known for known in each if known is not None) if None not in each else None
