@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,23 @@ from kadmin.cli import options
 from kadmin.cli.deadline import bounded
 from kadmin.cli.output import answer
 from kadmin.cli.sandbox_answers import answer_sandbox, lines_to, moved_text, moved_value
+from kadmin.cli.sandbox_options import (
+    BrokersOption,
+    ChrootOption,
+    ConfigOption,
+    DisksOption,
+    FourLetterWordsOption,
+    KraftOption,
+    LatenciesOption,
+    LinkOption,
+    QueueOption,
+    RacksOption,
+    TieredOption,
+    VersionOption,
+    ZooKeepersOption,
+)
 from kadmin.errors import InvalidInputError, UsageError
+from kadmin.next_step import command
 from kadmin.wording import count
 
 if TYPE_CHECKING:
@@ -33,6 +49,9 @@ ControllerArgument = Annotated[
 ServerArgument = Annotated[
     int, typer.Argument(metavar="ID", help="A broker's or a controller's id.")
 ]
+DiskArgument = Annotated[
+    str, typer.Argument(metavar="DISK", help="A disk of it: its number from 1, or its path.")
+]
 KillOption = Annotated[bool, typer.Option("--kill", help="Stop it with SIGKILL.")]
 DEFAULT_DIRECTORY = Path("sandbox")
 
@@ -45,65 +64,6 @@ class MigrationStep(StrEnum):
     KRAFT = "kraft"
     FINALIZE = "finalize"
     ROLLBACK = "rollback"
-
-
-VersionOption: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--version", help="Kafka version.", show_default="2.8.2, with --kraft 4.4.0"),
-]
-KraftOption: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--kraft", help="KRaft mode: three controllers, no ZooKeeper. Implied from 4.0 on."
-    ),
-]
-BrokersOption: TypeAlias = Annotated[
-    int, typer.Option("--brokers", min=1, help="Number of brokers; ids start at 1.")
-]
-RacksOption: TypeAlias = Annotated[
-    int, typer.Option("--racks", min=1, help="Number of racks: r1, r2, ... in turn.")
-]
-ZooKeepersOption: TypeAlias = Annotated[
-    int, typer.Option("--zookeepers", help="Number of ZooKeeper servers, 1 or 3.")
-]
-ChrootOption: TypeAlias = Annotated[
-    str, typer.Option("--chroot", metavar="/PATH", help="Chroot of the cluster.")
-]
-FourLetterWordsOption: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--four-letter-words/--no-four-letter-words",
-        help="Enable ZooKeeper's four-letter commands.",
-    ),
-]
-LinkOption: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--link",
-        metavar="RATE",
-        help="Limit each broker's network to this rate in each direction, as 100Mbit. "
-        "Needs root on Linux.",
-        show_default="not limited",
-    ),
-]
-QueueOption: TypeAlias = Annotated[
-    str,
-    typer.Option("--queue", metavar="TIME", help="Longest wait of a byte in a link's queue."),
-]
-LatenciesOption: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--latencies",
-        metavar="FILE",
-        help="Write the latencies of each second to this file, as JSON lines.",
-    ),
-]
-ConfigOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--config", metavar="KEY=VALUE", help="Config of every broker and controller. Repeatable."
-    ),
-]
 
 
 @sandbox_app.command(
@@ -126,10 +86,13 @@ def up(
     config: ConfigOption = None,
     link: LinkOption = None,
     queue: QueueOption = "300ms",
+    disks: DisksOption = None,
+    tiered: TieredOption = False,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Start a cluster, and wait until its brokers are ready."""
     from kadmin.sandbox import Sandbox, SandboxSpec
+    from kadmin.sandbox.disks import Disks
     from kadmin.sandbox.jars import (
         DEFAULT_KRAFT_VERSION,
         DEFAULT_VERSION,
@@ -153,6 +116,8 @@ def up(
         dict(_setting(each) for each in config or ()),
         mode,
         None if link is None else Link.parse(link, queue),
+        None if disks is None else Disks.parse(disks),
+        tiered,
     )
     answer_sandbox(Sandbox.up(spec, report=lambda text: typer.echo(text, err=True)), output)
 
@@ -273,6 +238,44 @@ def add_broker(
     cluster.
     """
     answer_sandbox(_load(directory).add_broker(rack), output)
+
+
+@sandbox_app.command()
+@bounded
+def fail_disk(
+    broker_id: BrokerArgument,
+    disk: DiskArgument,
+    directory: DirectoryOption = DEFAULT_DIRECTORY,
+) -> None:
+    """Let a disk fail, until it is repaired.
+
+    Its broker cannot write to it from now on, nor read it when it starts.
+    """
+    sandbox = _load(directory)
+    folder = sandbox.disk(broker_id, disk)
+    runs = sandbox.fail_disk(broker_id, folder)
+    so = "runs" if runs else "does not run"
+    typer.echo(f"{folder} has failed; broker {broker_id} {so}")
+
+
+@sandbox_app.command()
+@bounded
+def repair_disk(
+    broker_id: BrokerArgument,
+    disk: DiskArgument,
+    directory: DirectoryOption = DEFAULT_DIRECTORY,
+) -> None:
+    """Repair a disk that failed, and restart its broker.
+
+    A broker reads a failed disk again only when it starts. One that is stopped stays so.
+    """
+    sandbox = _load(directory)
+    folder = sandbox.disk(broker_id, disk)
+    if sandbox.repair_disk(broker_id, folder):
+        typer.echo(f"{folder} is repaired, and broker {broker_id} was restarted to read it")
+        return
+    start = command("sandbox start-broker", broker_id, "--dir", directory)
+    typer.echo(f"{folder} is repaired; broker {broker_id} does not run: {start}")
 
 
 @sandbox_app.command()

@@ -108,7 +108,12 @@ def _value(sandbox: Sandbox) -> dict[str, Any]:
             for each in sorted(sandbox.controller_ports)
         ],
         "brokers": [
-            {"broker_id": each, "rack": sandbox.rack(each), **_seen(sandbox, each, brokers)}
+            {
+                "broker_id": each,
+                "rack": sandbox.rack(each),
+                **_seen(sandbox, each, brokers),
+                "log_dirs": list(map(str, sandbox.log_dirs(each))),
+            }
             for each in sorted(sandbox.broker_ports)
         ],
     }

@@ -90,14 +90,14 @@ def current_replicas(found: Iterable[DiskReplica]) -> tuple[DiskReplica, ...]:
     Of one that is listed in two directories the larger copy counts: the broker is about to remove
     the other.
     """
-    largest: dict[tuple[TopicPartition, int], DiskReplica] = {}
-    for each in found:
-        if not each.is_future:
-            key = (each.partition, each.broker_id)
-            known = largest.get(key)
-            if known is None or (known.size_bytes or 0) < (each.size_bytes or 0):
-                largest[key] = each
-    return tuple(sorted(largest.values(), key=_BY_PARTITION))
+    kept: list[DiskReplica] = []
+    for each in sorted((each for each in found if not each.is_future), key=_BY_PARTITION):
+        last = kept[-1] if kept else None
+        if last is None or (last.broker_id, last.partition) != (each.broker_id, each.partition):
+            kept.append(each)
+        elif (last.size_bytes or 0) < (each.size_bytes or 0):
+            kept[-1] = each
+    return tuple(kept)
 
 
 def file_systems(disks: Iterable[Disk]) -> tuple[tuple[Disk, ...], ...]:

@@ -1,7 +1,8 @@
 """Broker jars: pinned in brokers.lock.json, fetched once, verified on every use.
 
 The lock maps a Kafka version to `[path in a Maven repository, size, sha256]` rows: the runtime
-class path of its `kafka_2.x` artifact, and a logger. The Ivy of PySpark's jars fetches them from
+class path of its `kafka_2.x` artifact, and a logger; in some, Kafka's own tier, which is in a jar
+of tests. The Ivy of PySpark's jars fetches them from
 its default repository, or from the mirror in the settings file that KADMIN_IVY_SETTINGS names. Ivy
 pins nothing: size and sha256 are checked here.
 """
@@ -33,6 +34,8 @@ DEFAULT_VERSION = "2.8.2"
 DEFAULT_KRAFT_VERSION = "4.4.0"
 IVY_SETTINGS_VARIABLE = "KADMIN_IVY_SETTINGS"
 _FETCH_S = 900
+_TESTS = "test"
+"""The classifier of the jar that has LocalTieredStorage, up to Kafka 4.1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,11 @@ class Jar:
         *organisation, artifact, revision, name = self.repository_path.split("/")
         classifier = name.removeprefix(f"{artifact}-{revision}").removesuffix(".jar").lstrip("-")
         return ".".join(organisation), artifact, revision, classifier
+
+    @property
+    def has_tests(self) -> bool:
+        """Whether it has classes of Kafka's own tests, which no server needs."""
+        return self.coordinates[3] == _TESTS
 
 
 def read_lock() -> dict[str, tuple[Jar, ...]]:
@@ -82,6 +90,20 @@ def runs_kraft(version: str) -> bool:
     return _numbers(version) >= (3, 3)
 
 
+def runs_disks(version: str, *, kraft: bool) -> bool:
+    """Whether a version runs with several log directories, and a broker goes on when one fails.
+
+    In KRaft mode that is so since 3.7 (KIP-858). Before 2.8 a broker does not write to an empty
+    directory, and so does not find that it failed.
+    """
+    return _numbers(version) >= ((3, 7) if kraft else (2, 8))
+
+
+def tiered_versions() -> list[str]:
+    """Return the versions whose lock has Kafka's own tier."""
+    return [version for version, jars in read_lock().items() if any(j.has_tests for j in jars)]
+
+
 def runs_migration(version: str) -> bool:
     """Whether a version can be led from ZooKeeper to KRaft mode.
 
@@ -98,13 +120,33 @@ def class_path(
     Missing and damaged jars are fetched first. `report` is called before a fetch, which may take a
     minute. Raises NotCompletedError when it cannot be fetched.
     """
-    jars = require_version(version)
+    jars = [jar for jar in require_version(version) if not jar.has_tests]
+    return os.pathsep.join(map(str, _kept(version, jars, java, cache, report)))
+
+
+def tier_jar(
+    version: str, java: JavaRuntime, cache: Path, report: Callable[[str], None] = lambda _: None
+) -> Path:
+    """Return the jar of LocalTieredStorage of a version that has it, as `class_path` does."""
+    jars = [jar for jar in require_version(version) if jar.has_tests]
+    (path,) = _kept(version, jars, java, cache, report)
+    return path
+
+
+def _kept(
+    version: str,
+    jars: Sequence[Jar],
+    java: JavaRuntime,
+    cache: Path,
+    report: Callable[[str], None],
+) -> list[Path]:
+    """Return where verified jars are."""
     folder = cache / "jars"
     wrong = [jar for jar in jars if not _verified(folder / jar.name, jar)]
     if wrong:
         report(f"fetching {count(len(wrong), 'jar')} of Kafka {version}, once")
         _fetch(wrong, folder, java, cache)
-    return os.pathsep.join(str(folder / jar.name) for jar in jars)
+    return [folder / jar.name for jar in jars]
 
 
 def _numbers(version: str) -> tuple[int, ...]:

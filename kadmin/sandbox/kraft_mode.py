@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import MigrationPhase
 from kadmin.cluster.servers import Servers
 from kadmin.errors import UnreachableError
+from kadmin.sandbox.disks import META
 from kadmin.sandbox.servers import KAFKA
 from kadmin.sandbox.settings import (
     LOOPBACK,
     MIGRATING,
+    TIERED,
     broker_place,
     controller_settings,
     server_properties,
@@ -27,7 +29,7 @@ from kadmin.worlds.kafka.wire.metadata import read_metadata
 
 if TYPE_CHECKING:
     from kadmin.sandbox.layout import Layout
-    from kadmin.sandbox.servers import Launcher, Server
+    from kadmin.sandbox.servers import Launcher
 
 _LOOK_S = 2.0
 
@@ -37,15 +39,15 @@ def start_quorum(layout: Layout, launcher: Launcher) -> None:
     cluster_id = _random_id()
     start_controllers(layout, launcher, cluster_id)
     for broker_id in layout.broker_ports:
-        _write_ids(layout.server("broker", broker_id), cluster_id)
+        _format(layout, broker_id, cluster_id)
 
 
 def prepare_broker(layout: Layout, broker_id: int) -> None:
     """Format the storage of a broker that joins, for the cluster of the others."""
-    first = layout.server("broker", min(layout.broker_ports))
-    lines = (first.data / "meta.properties").read_text(encoding="ascii").splitlines()
+    first = layout.server("controller", min(layout.controller_ports))
+    lines = (first.data / META).read_text(encoding="ascii").splitlines()
     (cluster_id,) = (line.partition("=")[2] for line in lines if line.startswith("cluster.id="))
-    _write_ids(layout.server("broker", broker_id), cluster_id)
+    _format(layout, broker_id, cluster_id)
 
 
 def start_controllers(layout: Layout, launcher: Launcher, cluster_id: str) -> None:
@@ -54,7 +56,7 @@ def start_controllers(layout: Layout, launcher: Launcher, cluster_id: str) -> No
         server = layout.server("controller", controller_id)
         if not server.data.exists():
             shutil.copytree(_first_records(layout, launcher), server.data)
-            _write_ids(server, cluster_id)
+            _write_ids(server.data, controller_id, cluster_id)
         start_controller(layout, launcher, controller_id)
 
 
@@ -75,6 +77,8 @@ def properties_of_broker(layout: Layout, broker_id: int) -> str:
             layout.address(broker_id),
             layout.server("broker", broker_id).data,
         ),
+        **layout.storage_settings(broker_id),
+        "metadata.log.dir": str(layout.server("broker", broker_id).data),
         "broker.heartbeat.interval.ms": "1000",
         "offsets.topic.replication.factor": str(copies),
         "offsets.topic.num.partitions": "3",
@@ -127,6 +131,7 @@ def _properties_of_controller(layout: Layout, controller_id: int, folder: Path) 
         # Each record that says nothing wakes every server: at twice a second they took a third of
         # the processor time of a cluster at rest.
         "metadata.max.idle.interval.ms": "5000",
+        **(TIERED if layout.spec.tiered else {}),
     }
     return server_properties(values, layout.spec.broker_config)
 
@@ -164,10 +169,16 @@ def _alive_brokers(layout: Layout) -> dict[int, set[int]]:
     return views
 
 
-def _write_ids(server: Server, cluster_id: str) -> None:
-    server.data.mkdir(parents=True, exist_ok=True)
-    meta = f"version=1\ncluster.id={cluster_id}\nnode.id={server.number}\n"
-    (server.data / "meta.properties").write_text(meta, encoding="ascii")
+def _format(layout: Layout, broker_id: int, cluster_id: str) -> None:
+    """Format the log directories of a broker, and the one of its copy of the metadata."""
+    for folder in {layout.server("broker", broker_id).data, *layout.log_dirs(broker_id)}:
+        _write_ids(folder, broker_id, cluster_id)
+
+
+def _write_ids(folder: Path, node_id: int, cluster_id: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    meta = f"version=1\ncluster.id={cluster_id}\nnode.id={node_id}\n"
+    (folder / META).write_text(meta, encoding="ascii")
 
 
 def _first_records(layout: Layout, launcher: Launcher) -> Path:
@@ -184,7 +195,7 @@ def _first_records(layout: Layout, launcher: Launcher) -> Path:
     launcher.format_storage(
         first, _random_id(), _properties_of_controller(layout, first.number, formatted)
     )
-    (formatted / "meta.properties").unlink()
+    (formatted / META).unlink()
     # A cache that cannot be written, or another sandbox that was first.
     with contextlib.suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)

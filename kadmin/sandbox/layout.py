@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.next_step import command
+from kadmin.sandbox import disks
+from kadmin.sandbox.disks import Disks
 from kadmin.sandbox.links import Link, Network
 from kadmin.sandbox.processes import free_ports
 from kadmin.sandbox.servers import Server
-from kadmin.sandbox.settings import LOOPBACK
+from kadmin.sandbox.settings import LOOPBACK, tier_settings
 from kadmin.sandbox.spec import CONTROLLER_IDS, SandboxSpec
 
 if TYPE_CHECKING:
@@ -73,9 +75,10 @@ class Layout:
             ) from error
         try:
             spec, network = value["spec"], value.get("network")
-            link = spec.get("link")
+            link, of_broker = spec.get("link"), spec.get("disks")
+            parts = {"link": link and Link(**link), "disks": of_broker and Disks(**of_broker)}
             return cls(
-                SandboxSpec(**{**spec, "directory": directory, "link": link and Link(**link)}),
+                SandboxSpec(**{**spec, "directory": directory, **parts}),
                 tuple(value["zookeeper_ports"]),
                 tuple(value["quorum_ports"]),
                 _by_id(value["controller_ports"]),
@@ -137,6 +140,30 @@ class Layout:
         if server_id in self.broker_ports:
             return f"{self.host_of(server_id)}:{self.broker_ports[server_id]}"
         return f"{self.host}:{self.controller_ports[server_id]}"
+
+    @property
+    def tier_jar(self) -> Path:
+        """The jar of Kafka's own tier, in a sandbox that has one."""
+        return self.spec.directory / "tier.jar"
+
+    @property
+    def tier(self) -> Path:
+        """The folder of the tier, in a sandbox that has one."""
+        return self.spec.directory / "tier"
+
+    def log_dirs(self, broker_id: int) -> tuple[Path, ...]:
+        """Return the log directories of a broker."""
+        server = self.server("broker", broker_id)
+        return (server.data,) if self.spec.disks is None else self.spec.disks.folders(server.folder)
+
+    def storage_settings(self, broker_id: int) -> dict[str, str]:
+        """Return a broker's settings of its disks and of its tier; empty where it has neither."""
+        found: dict[str, str] = {}
+        if self.spec.disks is not None:
+            found |= disks.settings(self.log_dirs(broker_id))
+        if self.spec.tiered:
+            found |= tier_settings(self.tier_jar, self.tier, min(3, self.spec.brokers))
+        return found
 
     @property
     def in_kraft_mode(self) -> bool:

@@ -7,16 +7,13 @@ and tc of iproute2. Sources: ip-netns(8), tc-tbf(8).
 
 from __future__ import annotations
 
-import os
 import random
 import re
-import shutil
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
-from kadmin.sandbox.processes import run
+from kadmin.sandbox.processes import COMMAND_S, lacking, require, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +23,6 @@ _NETWORKS = 512
 """Networks of 254 hosts in 198.18.0.0/15, the addresses for tests of networks (RFC 2544)."""
 _HOST = 254
 _DEVICE = "eth0"
-_COMMAND_S = 30.0
 _IN_USE = "File exists"
 _RATE = re.compile(r"(?P<number>[1-9][0-9]{0,5})(?P<unit>[kMG]?)bit", re.ASCII)
 _QUEUE = re.compile(r"(?P<ms>[1-9][0-9]{0,4})ms", re.ASCII)
@@ -73,7 +69,7 @@ class Network:
         first = random.SystemRandom().randrange(_NETWORKS)
         for offset in range(_NETWORKS):
             found = cls((first + offset) % _NETWORKS)
-            problem = run(["ip", "netns", "add", found._switch], _COMMAND_S)
+            problem = run(["ip", "netns", "add", found._switch], COMMAND_S)
             if problem is None:
                 return found
             if _IN_USE not in problem:
@@ -125,15 +121,15 @@ class Network:
 
     def remove_broker(self, broker_id: int) -> None:
         """Remove the namespace of a broker, and with it both ends of its link."""
-        run(["ip", "netns", "del", self._namespace(broker_id)], _COMMAND_S)
+        run(["ip", "netns", "del", self._namespace(broker_id)], COMMAND_S)
 
     def remove(self, broker_ids: Iterable[int]) -> None:
         """Remove the namespaces, and with them every device; those that are gone do not matter."""
         for broker_id in broker_ids:
             self.remove_broker(broker_id)
         # The kernel takes the devices of a namespace apart later; this one is the machine's.
-        run(["ip", "link", "del", self._switch], _COMMAND_S)
-        run(["ip", "netns", "del", self._switch], _COMMAND_S)
+        run(["ip", "link", "del", self._switch], COMMAND_S)
+        run(["ip", "netns", "del", self._switch], COMMAND_S)
 
     @property
     def _switch(self) -> str:
@@ -161,12 +157,7 @@ def require_links(brokers: int) -> None:
 
 def why_not() -> str | None:
     """Return the reason that this machine cannot limit links, None where it can."""
-    if sys.platform != "linux":
-        return "that needs Linux"
-    if os.geteuid() != 0:
-        return "that needs root"
-    absent = [name for name in ("ip", "tc") if shutil.which(name) is None]
-    return f"there is no command {absent[0]} (package iproute2)" if absent else None
+    return lacking("ip", "tc", package="iproute2")
 
 
 def _port(broker_id: int) -> str:
@@ -178,7 +169,4 @@ def _ip(*words: str) -> None:
 
 
 def _require(command: Sequence[str]) -> None:
-    if (problem := run(command, _COMMAND_S)) is not None:
-        raise NotCompletedError(
-            "Cannot make the network of the sandbox.", cause=f"{' '.join(command)}: {problem}"
-        )
+    require(command, "Cannot make the network of the sandbox.")

@@ -124,6 +124,11 @@ def _enter(
             "KRaft mode.",
             next_step=command("sandbox up", "--version", "3.9.2"),
         )
+    if sandbox.spec.disks is not None:
+        raise InvalidInputError(
+            "A sandbox with several disks is not migrated.",
+            next_step=command("sandbox up", "--version", "3.9.2"),
+        )
     if sandbox.phase not in begun:
         raise InvalidInputError(
             f"The sandbox is in phase {sandbox.phase.value}; {phase.value} does not follow.",

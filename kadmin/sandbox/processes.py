@@ -9,13 +9,16 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kadmin.errors import NotCompletedError
 from kadmin.waiting import poll
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 POLL_S = 0.05
 STOP_S = 10.0
+COMMAND_S = 30.0
 _LOG_LINES = 5
 _PORTS = (15_000, 30_000)
 
@@ -98,6 +102,25 @@ def run(command: Sequence[str], seconds: float) -> str | None:
     except subprocess.TimeoutExpired:
         return f"it did not end within {seconds:g} s"
     return _last_words(done.stdout + done.stderr) if done.returncode else None
+
+
+def require(command: Sequence[str], message: str) -> None:
+    """Run a command that takes a moment; raises NotCompletedError with the message if it fails."""
+    if (problem := run(command, COMMAND_S)) is not None:
+        raise NotCompletedError(message, cause=f"{' '.join(command)}: {problem}")
+
+
+def lacking(*commands: str, package: str) -> str | None:
+    """Return the reason that this program cannot run commands as root on Linux.
+
+    None where it can.
+    """
+    if sys.platform != "linux":
+        return "that needs Linux"
+    if os.geteuid() != 0:
+        return "that needs root"
+    absent = [name for name in commands if shutil.which(name) is None]
+    return f"there is no command {absent[0]} (package {package})" if absent else None
 
 
 def read_process(record: Path) -> Process | None:

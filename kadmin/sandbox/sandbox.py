@@ -6,19 +6,25 @@ All their state is in one folder.
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
+from kadmin.cluster.disks import DiskState
 from kadmin.cluster.model import MigrationPhase
-from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
+from kadmin.cluster.servers import Servers
+from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, UnreachableError
 from kadmin.next_step import command
 from kadmin.sandbox import kraft_mode
+from kadmin.sandbox.disks import fail, repair, unmount
 from kadmin.sandbox.layout import STATE, Layout
 from kadmin.sandbox.processes import wait_until
 from kadmin.sandbox.servers import KAFKA, READY_S, Launcher
+from kadmin.worlds.kafka.wire.log_dirs import describe_log_dirs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from kadmin.sandbox.processes import Process
     from kadmin.sandbox.spec import SandboxSpec
@@ -65,6 +71,7 @@ class Sandbox(Layout):
         try:
             sandbox.save()
             _connect(sandbox)
+            _make_storage(sandbox, launcher)
             _mode(sandbox).start_quorum(sandbox, launcher)
             for broker_id in sandbox.broker_ports:
                 _launch_broker(sandbox, launcher, broker_id)
@@ -102,6 +109,7 @@ class Sandbox(Layout):
             grown.save()
             if grown.network is not None:
                 grown.network.add(broker_id)
+            _make_disks(grown, broker_id)
             _mode(grown).prepare_broker(grown, broker_id)
             _launch_broker(grown, Launcher(grown.spec.version), broker_id)
             _wait_broker(grown, broker_id)
@@ -110,6 +118,7 @@ class Sandbox(Layout):
             server.end()
             if grown.network is not None:
                 grown.network.remove_broker(broker_id)
+            unmount(grown.log_dirs(broker_id))
             shutil.rmtree(server.folder, ignore_errors=True)
             self.save()
             raise
@@ -170,7 +179,60 @@ class Sandbox(Layout):
                 self.server(kind, number).end()
         if self.network is not None:
             self.network.remove(self.broker_ports)
+        for broker_id in self.broker_ports:
+            unmount(self.log_dirs(broker_id))
         shutil.rmtree(self.spec.directory, ignore_errors=True)
+
+    def disk(self, broker_id: int, disk: str) -> Path:
+        """Return the log directory of a broker that has a number from 1, or that is at a path.
+
+        Raises InvalidInputError where there is none, and in a sandbox without disks.
+        """
+        self._running("broker", broker_id)
+        if self.spec.disks is None:
+            raise InvalidInputError(
+                "The sandbox has no disks.", next_step=command("sandbox up", "--disks", "2")
+            )
+        for number, folder in enumerate(self.log_dirs(broker_id), start=1):
+            if disk in {str(number), str(folder)}:
+                return folder
+        raise InvalidInputError(
+            f"Broker {broker_id} has no disk {disk}.",
+            next_step=f"a number from 1 to {self.spec.disks.number}, or a path in: "
+            + command("sandbox status", "--dir", self.spec.directory, "-o", "json"),
+        )
+
+    def fail_disk(self, broker_id: int, folder: Path) -> bool:
+        """Make a log directory fail, and wait until its broker says so.
+
+        Returns whether the broker still runs: it ends with its last disk.
+        """
+        fail(folder)
+        process = self._running("broker", broker_id)
+        if process is None:
+            return False
+
+        def is_told() -> bool:
+            return not process.alive or _has_failed(self, broker_id, folder)
+
+        if not wait_until(is_told, READY_S):
+            raise NotCompletedError(
+                f"Broker {broker_id} has not written to {folder} within {READY_S:g} s."
+            )
+        return process.alive
+
+    def repair_disk(self, broker_id: int, folder: Path) -> bool:
+        """Repair a log directory, and restart its broker, which reads it again at a start only.
+
+        Returns whether it was restarted: one that is stopped stays so.
+        """
+        runs = self._running("broker", broker_id) is not None
+        if runs:
+            self.stop_broker(broker_id)
+        repair(folder)
+        if runs:
+            self.start_broker(broker_id)
+        return runs
 
     def _process(self, server_id: int) -> Process:
         found = self._running("server", server_id)
@@ -211,6 +273,28 @@ def _connect(layout: Layout) -> None:
         layout.network.build()
         for broker_id in layout.broker_ports:
             layout.network.add(broker_id)
+
+
+def _make_storage(layout: Layout, launcher: Launcher) -> None:
+    """Make the disks of brokers, and the tier of a sandbox that is to have one."""
+    for broker_id in layout.broker_ports:
+        _make_disks(layout, broker_id)
+    if layout.spec.tiered:
+        launcher.copy_tier(layout.tier_jar)
+
+
+def _make_disks(layout: Layout, broker_id: int) -> None:
+    if layout.spec.disks is not None:
+        layout.spec.disks.make(layout.log_dirs(broker_id))
+
+
+def _has_failed(layout: Layout, broker_id: int, folder: Path) -> bool:
+    """Whether a broker describes a log directory as failed; False while it does not answer."""
+    with suppress(UnreachableError):
+        found = describe_log_dirs(Servers([layout.address(broker_id)]), [broker_id])
+        failed = {each.path for each in found.disks[broker_id] if each.state is DiskState.FAILED}
+        return str(folder) in failed
+    return False
 
 
 def _limit_links(layout: Layout, broker_ids: Iterable[int]) -> None:

@@ -7,13 +7,14 @@ program, agree.
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox import class_archive
-from kadmin.sandbox.jars import class_path
+from kadmin.sandbox.jars import class_path, tier_jar
 from kadmin.sandbox.processes import STOP_S, read_process, run, start, wait_until, words_of
 from kadmin.sandbox.settings import JVM_OPTIONS, LOG4J
 
@@ -92,6 +93,7 @@ class Launcher:
 
     def __init__(self, version: str, report: Callable[[str], None] = lambda _: None) -> None:
         self.cache = cache_folder(os.environ)
+        self._version, self._report = version, report
         self._java = find_java(os.environ, self.cache)
         self._classes = class_path(version, self._java, self.cache, report)
         self._archive = class_archive.archive_of(version, self._java, self._classes, self.cache)
@@ -111,6 +113,10 @@ class Launcher:
         The first broker records them.
         """
         class_archive.keep_at_end(self._archive, server.folder)
+
+    def copy_tier(self, destination: Path) -> None:
+        """Copy the jar of Kafka's own tier to a path, for brokers that load it from there."""
+        shutil.copyfile(tier_jar(self._version, self._java, self.cache, self._report), destination)
 
     def format_storage(self, server: Server, cluster_id: str, config: str) -> None:
         """Format the log directories that a configuration names.

@@ -55,6 +55,9 @@ _QUIET = {
 MIGRATING = {MIGRATION_SETTING: "true"}
 """The setting of every server while metadata is both in ZooKeeper and with the controllers."""
 
+TIERED = {"remote.log.storage.system.enable": "true"}
+"""The setting of every server where topics may be tiered."""
+
 LOG4J = """log4j.rootLogger=INFO, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
 log4j.appender.out.layout=org.apache.log4j.PatternLayout
@@ -138,6 +141,28 @@ def broker_place(rack: str, address: str, folder: Path) -> dict[str, str]:
         "listeners": listener,
         "advertised.listeners": listener,
         "log.dirs": str(folder),
+    }
+
+
+def tier_settings(jar: Path, folder: Path, copies: int) -> dict[str, str]:
+    """Return a broker's settings of Kafka's own tier, LocalTieredStorage, in a folder.
+
+    A closed segment is copied, and local ones are removed, within a second or two. `copies` is the
+    replication factor of the topic that is the tier's index.
+    """
+    return {
+        **TIERED,
+        "remote.log.storage.manager.class.name": (
+            "org.apache.kafka.server.log.remote.storage.LocalTieredStorage"
+        ),
+        "remote.log.storage.manager.class.path": str(jar),
+        "rsm.config.dir": str(folder),
+        "remote.log.metadata.manager.listener.name": "PLAINTEXT",
+        "rlmm.config.remote.log.metadata.topic.num.partitions": "3",
+        "rlmm.config.remote.log.metadata.topic.replication.factor": str(copies),
+        "remote.log.manager.task.interval.ms": "500",
+        "log.initial.task.delay.ms": "1000",
+        "log.retention.check.interval.ms": "1000",
     }
 
 

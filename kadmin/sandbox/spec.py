@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
 from kadmin.next_step import command
-from kadmin.sandbox.jars import DEFAULT_VERSION, require_version, runs_kraft, runs_zookeeper
+from kadmin.sandbox.disks import require_mounts
+from kadmin.sandbox.jars import (
+    DEFAULT_VERSION,
+    require_version,
+    runs_disks,
+    runs_kraft,
+    runs_zookeeper,
+    tiered_versions,
+)
 from kadmin.sandbox.links import require_links
 from kadmin.sandbox.settings import MANAGED_SETTINGS
 from kadmin.wording import count
@@ -17,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from kadmin.sandbox.disks import Disks
     from kadmin.sandbox.links import Link
 
 ZOOKEEPER, KRAFT = "zookeeper", "kraft"
@@ -34,7 +43,8 @@ class SandboxSpec:
     zookeeper or kraft: KRaft mode has three controllers, and `zookeepers`, `chroot` and
     `four_letter_words` keep their defaults. A sandbox without brokers is a bare ZooKeeper.
     `broker_config` overrides settings of every broker and of every controller. `link` limits the
-    network of each broker; None: loopback, not limited.
+    network of each broker; None: loopback, not limited. `disks` are the log directories of each
+    broker; None: one, in the folder of the sandbox. `tiered`: topics may have remote storage.
     """
 
     directory: Path
@@ -47,6 +57,8 @@ class SandboxSpec:
     broker_config: Mapping[str, str] = field(default_factory=dict)
     mode: str = ZOOKEEPER
     link: Link | None = None
+    disks: Disks | None = None
+    tiered: bool = False
 
     @property
     def kraft(self) -> bool:
@@ -67,6 +79,7 @@ class SandboxSpec:
             )
         if self.link is not None:
             require_links(self.brokers)
+        self._check_storage()
         managed = sorted(MANAGED_SETTINGS & set(self.broker_config))
         if managed:
             raise InvalidInputError(
@@ -77,6 +90,22 @@ class SandboxSpec:
                 f"{self.directory} is not empty; a sandbox owns its folder and removes it at the "
                 "end.",
                 next_step="name a new folder with --dir, or: " + command("sandbox down"),
+            )
+
+    def _check_storage(self) -> None:
+        if self.disks is not None and not runs_disks(self.version, kraft=self.kraft):
+            raise InvalidInputError(
+                f"The sandbox has no disks for Kafka {self.version} in {self.mode} mode.",
+                cause="they need Kafka 2.8 or later, in KRaft mode 3.7 or later",
+                next_step="name another version by --version, or leave out --disks",
+            )
+        if self.disks is not None and self.disks.size_bytes is not None:
+            require_mounts()
+        if self.tiered and self.version not in (versions := tiered_versions()):
+            raise InvalidInputError(
+                f"The sandbox has no tier for Kafka {self.version}.",
+                cause="it runs Kafka's own LocalTieredStorage, which is published up to Kafka 4.1",
+                next_step=f"name one of these by --version: {', '.join(versions)}",
             )
 
     def _check_mode(self) -> None:

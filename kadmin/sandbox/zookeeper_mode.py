@@ -79,7 +79,7 @@ def properties_of_broker(layout: Layout, broker_id: int) -> str:
         layout.address(broker_id),
         layout.connect_string,
         server.data,
-        {**dual, **spec.broker_config},
+        {**dual, **layout.storage_settings(broker_id), **spec.broker_config},
     )
 
 

@@ -14,7 +14,8 @@ from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError, StalePlanError, UnreachableError
-from kadmin.sandbox import Sandbox, SandboxSpec, settings
+from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.sandbox.disks import Disks
 from kadmin.worlds.kafka.wire import connection, records
 from kadmin.worlds.kafka.wire.configs import describe_settings
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
@@ -83,20 +84,15 @@ def test_sizes_on_disk_by_broker(live: Sandbox) -> None:
 
 
 @pytest.mark.live
-def test_a_broker_with_two_log_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broker_with_two_log_directories(tmp_path: Path) -> None:
     """The room of their file system counts once, and a new replica goes where the fewest are."""
-    place = settings.broker_place
-    monkeypatch.setattr(
-        settings,
-        "broker_place",
-        lambda *of: {**(one := place(*of)), "log.dirs": f"{one['log.dirs']}-1,{one['log.dirs']}-2"},
-    )
-    sandbox = Sandbox.up(SandboxSpec(tmp_path / "sandbox", version="3.9.2", brokers=1))
+    spec = SandboxSpec(tmp_path / "sandbox", version="3.9.2", brokers=1, disks=Disks(2))
+    sandbox = Sandbox.up(spec)
     try:
         topics = [make_topic(sandbox, dict.fromkeys(range(count), (1,))) for count in (3, 4, 1)]
         (usable,) = describe_log_dirs(Servers(sandbox.bootstrap), [1]).usable.values()
         assert usable == pytest.approx(shutil.disk_usage(tmp_path).free, rel=0.02)
-        folders = [sandbox.spec.directory / f"broker-1/data-{number}" for number in (1, 2)]
+        folders = sandbox.log_dirs(1)
 
         def held() -> list[int]:
             return [
