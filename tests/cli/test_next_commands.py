@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parents[2] / "kadmin"
 VALUE = "1"
 """What takes the place of an argument that is known only when the message is written."""
-PLACEHOLDER = re.compile(r"1|[A-Z]+|/|.*[.].*|plan")
+PLACEHOLDER = re.compile(r"\d+|[A-Z]+|/|.*[.].*|plan")
 
 
 def commands_of(path: Path) -> Iterator[tuple[str, CommandLine]]:
