@@ -25,7 +25,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import NotCompletedError
 from kadmin.insight.quorum import running_brokers
 from kadmin.next_step import command
@@ -252,7 +251,7 @@ def _verdicts(plan: RecoveryPlan, state: ClusterState, _: PlanHistory) -> Iterat
         replicas = state.replicas(partition)
         if found is None or replicas is None:
             progress, detail = Progress.STALE, "no such partition"
-        elif found.leader <= NO_LEADER:
+        elif not state.has_leader(partition):
             progress, detail = Progress.WAITING, "no leader"
         elif missing := sorted(set(replicas) - set(found.isr)):
             progress = Progress.SETTLED

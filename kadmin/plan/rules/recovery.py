@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.names import INTERNAL_TOPICS, RECORD_TOPIC
 from kadmin.diagnostics import Diagnostic
 from kadmin.globs import first_match
@@ -104,7 +103,7 @@ def _alone(entry: ForcedLeader, plan: RecoveryPlan, field: Field) -> Iterator[Di
 
 def _on_cluster(entry: ForcedLeader, world: ClusterView, field: Field) -> Iterator[Diagnostic]:
     partition, state = entry.partition, world.state
-    if state.states[partition].leader > NO_LEADER:
+    if state.has_leader(partition):
         return
     alive = living_replicas(partition, state)
     if clean := clean_leaders(partition, state):
