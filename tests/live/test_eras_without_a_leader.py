@@ -112,7 +112,9 @@ class Offline:
         transaction = raw.transaction()
         transaction.delete("/kafka/controller")
         transaction.set_data(path, json.dumps(assignment).encode())
-        transaction.set_data(config, json.dumps({"version": 1, "config": {UNCLEAN_CONFIG: "true"}}).encode())
+        transaction.set_data(
+            config, json.dumps({"version": 1, "config": {UNCLEAN_CONFIG: "true"}}).encode()
+        )
         change = json.dumps({"version": 2, "entity_path": f"topics/{topic}"}).encode()
         transaction.create("/kafka/config/changes/config_change_", change, sequence=True)
         assert not [each for each in transaction.commit() if isinstance(each, Exception)]

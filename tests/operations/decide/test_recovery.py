@@ -20,13 +20,9 @@ from kadmin.operations.decide.actions import (
     Wait,
 )
 from kadmin.operations.decide.kinds import record_of, spec_of
-from kadmin.operations.decide.recovery import (
-    IMPATIENT_S,
-    RECOVERY,
-    RecoveryWork,
-    awaited_lately,
-)
+from kadmin.operations.decide.recovery import RecoveryWork
 from kadmin.operations.decide.recovery_look import ORDER, RESTORE
+from kadmin.operations.decide.recovery_plan import IMPATIENT_S, RECOVERY, awaited_lately
 from kadmin.operations.decide.spec import PlanHistory
 from kadmin.operations.record.codec import decode_record, encode_record
 from kadmin.operations.record.holder import Holder

@@ -129,9 +129,14 @@ class KafkaConnection:
         text = ".".join(map(str, found[:2]))
         return f"{text} or later" if found == max(BROKER_API_VERSIONS) else text
 
-    def serves(self, request: Any) -> bool:  # noqa: ANN401 - kafka-python ships no types
-        """Whether the broker that listed the others serves a kind of request; nothing is sent."""
-        return request.API_KEY in self._manager.broker_version_data.api_versions
+    def serves(self, request: Any, version: int = 0) -> bool:  # noqa: ANN401 - kafka-python ships no types
+        """Whether the broker that listed the others serves a kind of request; nothing is sent.
+
+        In this version of it, or a later one.
+        """
+        served = self._manager.broker_version_data.api_versions
+        _, newest = served.get(request.API_KEY, (0, -1))
+        return bool(newest >= version)
 
     def ask(
         self,
