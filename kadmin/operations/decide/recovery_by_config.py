@@ -263,6 +263,6 @@ def _behind_in_words(look: ConfigLook) -> str:
     brokers = frozenset[int]().union(*look.behind.values())
     return (
         f"; {UNCLEAN_ELECTION} is as before; not in sync are {name_some(look.behind)} on "
-        f"{brokers_in_words(brokers)}: a broker up to Kafka 1.1 that returns with records which its "
-        "leader lacks ends itself until the config is true again"
+        f"{brokers_in_words(brokers)}: a broker up to Kafka 1.1 that returns with records which "
+        "its leader lacks ends itself until the config is true again"
     )

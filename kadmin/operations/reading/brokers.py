@@ -101,7 +101,7 @@ def with_guards(
 
 def with_elections(given: ClusterFacts, backend: Backend, state: ClusterState) -> ClusterFacts:
     """Complete given facts by how leaders are elected that are not in sync, where it matters."""
-    if not without_leader(state):
+    if given.elects_by_config or not without_leader(state):
         return given
     return replace(given, elects_by_config=not backend.brokers(state).serve_elections())
 

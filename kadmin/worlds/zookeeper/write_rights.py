@@ -17,12 +17,13 @@ from kadmin.operations.decide.deletion import DeletionWork
 from kadmin.operations.decide.recovery_by_config import ConfigRecoveryWork
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan.model import DeletionLayout
-from kadmin.worlds.zookeeper.model import Check, Create, SetData
+from kadmin.worlds.zookeeper.model import Check, Create, Delete, SetData
 from kadmin.worlds.zookeeper.rights import granting, is_granted
 from kadmin.worlds.zookeeper.transaction import write
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES, config_path
+from kadmin.worlds.zookeeper.znodes.controller import CONTROLLER
 from kadmin.worlds.zookeeper.znodes.topics import TOPICS, topic_path
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ _MOST = 10
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """A permission on a znode: `c` to create children, `w` to set its data."""
+    """A permission on a znode: `c` to create children, `w` to set its data, `d` to delete one.
+
+    What is deleted is the controller.
+    """
 
     path: str
     permission: str
@@ -107,6 +111,7 @@ def _of_work(work: OperationSpec) -> Iterator[_Need]:
     elif not isinstance(work, CatchUpWork):
         yield _Need(ADMIN, "c")
     if isinstance(work, ConfigRecoveryWork):
+        yield _Need("/", "d")
         yield from (_Need(topic_path(topic), "w") for topic in work.unclean)
 
 
@@ -128,6 +133,8 @@ def _is_denied(store: Store, need: _Need) -> bool:
             Create(f"{need.path.rstrip('/')}/kadmin-rights", b""),
             Check(need.path, _NO_VERSION),
         ]
+    elif need.permission == "d":
+        never = [Delete(CONTROLLER, _NO_VERSION)]
     try:
         write(store, never, lambda: False, f"try {need}")
     except NotAuthorizedError:

@@ -145,8 +145,8 @@ def test_the_config_stays_until_every_replica_of_the_topic_is_in_sync() -> None:
     assert isinstance(left, Finish)
     assert isinstance(left.error, LeftError)
     back = act(FORCED, LED, BOTH, brokers=ALL)
-    assert back == replace(back, for_person=False)
     assert isinstance(back, Wait)
+    assert not back.for_person
     assert back.reason.startswith("waiting for brokers 1, 2 to be in sync with x-0, x-1, y-0: ")
     one = LED | {"y-0": IN_SYNC["y-0"]}
     assert act(FORCED, one, BOTH, brokers=ALL) == RestoreConfigs(changes("y"))

@@ -47,6 +47,7 @@ from kadmin.operations.record.step_codec import decode_step, encode_step
 from kadmin.operations.record.steps import (
     CancelStep,
     Channel,
+    ConfigStep,
     CreationStep,
     DeletionStep,
     DrainStep,
@@ -62,6 +63,7 @@ from kadmin.operations.record.steps import (
     StepKind,
     ThrottleChange,
     ThrottleStep,
+    UncleanElectionStep,
     WaveStep,
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
@@ -272,6 +274,8 @@ def test_a_step_survives_the_round_trip(
         WaveStep(3, "now", 2, refused=refused),
         CancelStep(3, "now", tuple(named), refused=refused),
         ElectionStep(3, "now", tuple(named), refused),
+        UncleanElectionStep(3, "now", tuple(named), refused),
+        ConfigStep(3, "now", tuple(topics)),
         DeletionStep(3, "now", tuple(topics), refused_topics, sending=Sending.ANSWERED),
         CreationStep(3, "now", tuple(topics), refused_topics, sending=Sending.ANSWERED),
         HealStep(3, "now", Replaced("/a", 1, b"")),

@@ -130,13 +130,9 @@ class KafkaConnection:
         return f"{text} or later" if found == max(BROKER_API_VERSIONS) else text
 
     def serves(self, request: Any, version: int = 0) -> bool:  # noqa: ANN401 - kafka-python ships no types
-        """Whether the broker that listed the others serves a kind of request; nothing is sent.
-
-        In this version of it, or a later one.
-        """
+        """Whether the broker that listed the others serves this version; nothing is sent."""
         served = self._manager.broker_version_data.api_versions
-        _, newest = served.get(request.API_KEY, (0, -1))
-        return bool(newest >= version)
+        return bool(served.get(request.API_KEY, (0, -1))[1] >= version)
 
     def ask(
         self,
