@@ -9,6 +9,7 @@ from support.eras import offline
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action
 
+from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.offsets import LogEnd
 from kadmin.schema import validate_value
 
@@ -95,8 +96,9 @@ def lists(brokers: Brokers) -> dict[TopicPartition, Replicas]:
 
 
 def leader(brokers: Brokers, partition: TopicPartition) -> int:
-    """Return the leader of a partition, -1 without one."""
-    return brokers.state().states[partition].leader
+    """Return the leader of a partition, -1 without one that is alive."""
+    state = brokers.state()
+    return state.states[partition].leader if state.has_leader(partition) else NO_LEADER
 
 
 def split(brokers: Brokers, folder: Path) -> dict[str, Path]:

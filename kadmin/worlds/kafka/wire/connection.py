@@ -121,10 +121,7 @@ class KafkaConnection:
 
     @property
     def broker_version(self) -> str:
-        """The version of Kafka that a broker has by the requests that it serves, `4.1`.
-
-        `4.3 or later` for the last.
-        """
+        """The version of Kafka by the requests that a broker serves, `4.1`, or `4.3 or later`."""
         found: tuple[int, ...] = self._manager.broker_version
         text = ".".join(map(str, found[:2]))
         return f"{text} or later" if found == max(BROKER_API_VERSIONS) else text
