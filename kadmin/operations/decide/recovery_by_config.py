@@ -80,13 +80,27 @@ class ConfigLook(RecoveryLook):
 
     @cached_property
     def behind(self) -> Mapping[TopicPartition, frozenset[int]]:
-        """The replicas that are not in sync, of partitions that were elected and have a leader."""
-        missing = {
-            each: frozenset(self.state.replicas(each) or ()).difference(self.state.states[each].isr)
-            for each in sorted(self.asked)
-            if self.has_leader(each)
+        """The brokers that are not in sync with partitions that were elected.
+
+        Also of those whose elected leader is dead by now: it is one of the brokers.
+        """
+        found = {
+            entry.partition: self._behind(entry.partition)
+            for entry in self.plan.partitions
+            if entry.partition in self.asked and self._was_elected(entry)
         }
-        return {each: brokers for each, brokers in missing.items() if brokers}
+        return {each: brokers for each, brokers in found.items() if brokers}
+
+    def _was_elected(self, entry: ForcedLeader) -> bool:
+        found = self.state.states.get(entry.partition)
+        return found is not None and (self.has_leader(entry.partition) or entry.leader in found.isr)
+
+    def _behind(self, partition: TopicPartition) -> frozenset[int]:
+        replicas, isr = self.state.replicas(partition) or (), self.state.states[partition].isr
+        led = self.has_leader(partition)
+        return frozenset(
+            each for each in replicas if each not in isr or not (led or each in self.state.brokers)
+        )
 
     def stage(self, entry: ForcedLeader) -> EntryStage:
         """Return where a partition is; its list is restored when nothing else is left."""

@@ -152,6 +152,13 @@ def test_the_config_stays_until_every_replica_of_the_topic_is_in_sync() -> None:
     assert act(FORCED, one, BOTH, brokers=ALL) == RestoreConfigs(changes("y"))
 
 
+def test_the_config_stays_also_while_the_elected_leader_is_dead() -> None:
+    lost = {**LED, "y-0": (-1, (3,))} | dict.fromkeys(("x-0", "x-1"), (-1, (3,)))
+    found = act(FORCED, lost, BOTH, brokers={2: None, 4: None})
+    assert isinstance(found, Wait)
+    assert found.reason.startswith("start brokers 1, 3, or cancel")
+
+
 def test_then_it_is_set_back_and_the_lists_of_before_are_restored() -> None:
     assert act(FORCED, IN_SYNC, BOTH, brokers=ALL) == RestoreConfigs(changes("x", "y"))
     assert act(FORCED, IN_SYNC, DONE, brokers=ALL, listening=False) == AskListening(
