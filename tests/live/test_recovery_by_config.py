@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from support.live.errands import OldBrokers
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.matrix]
 
 COUNTS = {2: 200, 3: 350, DEAD: 500}
 
