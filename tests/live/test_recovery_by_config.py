@@ -171,6 +171,8 @@ def test_a_recovery_killed_while_it_elects_goes_on_or_sets_the_config_back(
             assert {leader(brokers, each) for each in topic} == {3}, (point, go_on.err)
             assert configs(brokers) == {topic[0].topic: "true"}, point
         after = brokers.kadmin("cancel", "--yes")
+        if then == "resumed":
+            assert "ends itself until the config is true again" in after.out, point
         assert json.loads(brokers.kadmin("status", "-o", "json").out)["operations"] == [], point
         assert len({leader(brokers, each) for each in topic}) == 1, (point, after.err)
         assert configs(brokers) == {}, (point, after.err)

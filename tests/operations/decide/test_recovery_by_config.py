@@ -38,6 +38,7 @@ from kadmin.plan.model import ForcedLeader, PartitionTarget, PlanHeader, Recover
 from kadmin.plan.rules import ClusterView
 from kadmin.plan.throttle import ConfigChange
 from kadmin.plan.unclean import UNCLEAN_ELECTION
+from kadmin.report.operations.questions import question_to_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -282,3 +283,9 @@ def test_the_examination_finds_the_configs_of_before_and_says_what_is_done() -> 
     )
     assert found.work == WORK
     assert "moves of the whole cluster's controller" in found.warnings[0]
+    question = question_to_type(PLAN, found, "the cluster", "3")
+    assert question.endswith(
+        "3 partitions to elect a leader that lacks records, by unclean.leader.election.enable of 2 "
+        "topics and moves of the whole cluster's controller. Type the number of partitions to "
+        "elect their leaders (3)"
+    )
