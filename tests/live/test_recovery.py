@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.live.lost_leaders import (
     DEAD,
+    apply_once_the_leader_is_back,
     ends,
     kill,
     leader,
@@ -22,7 +23,6 @@ from support.live.lost_leaders import (
     waive,
 )
 from support.live.maintenance_kills import points_in
-from support.live.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,18 +79,7 @@ def test_the_longest_copy_leads_the_loss_is_told_and_the_lists_stay(
 
 @pytest.mark.matrix
 def test_a_leader_that_comes_back_is_left_alone(brokers: Brokers, tmp_path: Path) -> None:
-    (y,) = brokers.topic({0: (1, 2, 3)})
-    plan = tmp_path / "recovery.yaml"
-    lose_leaders(brokers, [y], COUNTS)
-    propose(brokers, plan)
-    waive(plan, "impatient")
-    brokers.sandbox.start_broker(DEAD)
-    wait_until(lambda: leader(brokers, y) == DEAD)
-    applied = brokers.kadmin("apply", str(plan), "--yes")
-    assert applied.status == 0, applied.err
-    assert "nothing to do" in applied.out
-    brokers.start()
-    assert ends(brokers, y) == {1: 500, 2: 500, 3: 500}
+    apply_once_the_leader_is_back(brokers, COUNTS, tmp_path / "recovery.yaml")
 
 
 @pytest.mark.matrix

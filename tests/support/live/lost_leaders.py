@@ -122,3 +122,18 @@ def kill(brokers: Brokers, arguments: Sequence[str], point: Point) -> None:
         wait_until(lambda: runner.ended)
         runner.end()
     wait_until(lambda: brokers.kadmin("lock", "show").out.strip() == "the lock is free")
+
+
+def apply_once_the_leader_is_back(brokers: Brokers, counts: Mapping[int, int], plan: Path) -> None:
+    """Start the broker that has every record between proposal and apply: nothing is elected."""
+    (lost,) = brokers.topic({0: (1, 2, 3)})
+    lose_leaders(brokers, [lost], counts)
+    propose(brokers, plan)
+    waive(plan, "impatient")
+    brokers.sandbox.start_broker(DEAD)
+    wait_until(lambda: leader(brokers, lost) == DEAD)
+    applied = brokers.kadmin("apply", str(plan), "--yes")
+    assert applied.status == 0, applied.err
+    assert "nothing to do" in applied.out
+    brokers.start()
+    assert ends(brokers, lost) == dict.fromkeys((1, 2, 3), counts[DEAD])
