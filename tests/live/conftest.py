@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.live.cluster import Cluster
-from support.live.errands import MODES, OLD_MODES, OldBrokers, cluster_of, connected
+from support.live.errands import MODES, cluster_of, connected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,24 +43,6 @@ def lone_sandbox(
 def lone_brokers(lone_sandbox: Sandbox) -> Iterator[Brokers]:
     """Its brokers; every replica is in sync before the topics of the test are deleted."""
     with connected(lone_sandbox) as found:
-        yield found
-        found.start()
-
-
-@pytest.fixture(scope="module", params=OLD_MODES)
-def old_sandbox(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Sandbox]:
-    """Such a cluster of each version whose brokers list no reassignments."""
-    with cluster_of(request.param, tmp_path_factory) as found:
-        yield found
-
-
-@pytest.fixture
-def old_brokers(old_sandbox: Sandbox) -> Iterator[OldBrokers]:
-    """Its brokers; every replica is in sync before the topics of the test are deleted."""
-    with connected(old_sandbox) as found:
-        assert isinstance(found, OldBrokers)
         yield found
         found.start()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import kafka
 import pytest
 from kafka.errors import KafkaTimeoutError
-from support.live.errands import MODES, OLD_MODES, OldBrokers, cluster_of, connected
+from support.live.errands import MODES, OLD_VERSIONS, OldBrokers, cluster_of, modes
 from support.live.lost_leaders import ends, leaderless, propose, stop, waive
 from support.live.waiting import wait_until
 
@@ -32,8 +32,14 @@ LOSSES = [
 """Seeds: each loss has CASES partitions, so all have a hundred."""
 
 
-@pytest.fixture(scope="module", params=[*MODES, *OLD_MODES])
-def sandbox(
+WITH_TRANSACTIONS = [each for each in OLD_VERSIONS if not each.startswith("0.")]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[*MODES, *modes(WITH_TRANSACTIONS, "zookeeper", pytest.mark.executor)],
+)
+def lone_sandbox(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Sandbox]:
     with cluster_of(request.param, tmp_path_factory) as found:
@@ -41,12 +47,8 @@ def sandbox(
 
 
 @pytest.fixture
-def brokers(sandbox: Sandbox) -> Iterator[Brokers]:
-    if sandbox.spec.version.startswith("0."):
-        pytest.skip("there are no transactions before 0.11")
-    with connected(sandbox) as found:
-        yield found
-        found.start()
+def brokers(lone_brokers: Brokers) -> Brokers:
+    return lone_brokers
 
 
 def write(brokers: Brokers, number: int, partition: TopicPartition, records: int) -> None:
@@ -118,7 +120,8 @@ def test_the_bounds_hold_the_true_loss_and_the_least_is_lost(
         brokers.sandbox.start_broker(broker)
     wait_until(lambda: leaderless(brokers) >= set(partitions))
     wait_until(lambda: brokers.state().brokers.keys() >= {*dying[:-1], 4})
-    judge(brokers, tmp_path, partitions, truth, bounded=sampled_last)
+    losses = judge(brokers, tmp_path, partitions, truth, bounded=sampled_last)
+    record_property("losses", losses)
 
 
 def made(brokers: Brokers, chance: random.Random, number: int, last: int) -> TopicPartition:
@@ -139,7 +142,9 @@ def judge(
     truth: dict[TopicPartition, int],
     *,
     bounded: bool,
-) -> None:
+) -> list[tuple[int, int | None, int | None]]:
+    """Recover, and return the true loss of each partition with its bounds: at least, at most."""
+    losses = []
     plan = folder / "recovery.yaml"
     found = propose(brokers, plan, "--samples", str(folder / "samples"))
     rows = {each["topic"]: each for each in found["partitions"]}
@@ -159,13 +164,16 @@ def judge(
         now = brokers.state().states[each].leader
         assert (now, left[each][now]) == (row["leader"], best)
         lost = truth[each] - best
-        assert row["records_lost"] is None or row["records_lost"] <= lost
+        at_least, at_most = row["records_lost"], row["records_lost_at_most"]
+        losses.append((lost, at_least, at_most))
+        assert at_least is None or at_least <= lost
         if bounded:
-            assert row["records_lost_at_most"] is not None
-            assert lost <= row["records_lost_at_most"]
+            assert at_most is not None
+            assert lost <= at_most
         assert ends(brokers, each)[now] == best
     if stays_open:
         brokers.start()
         done = brokers.kadmin("resume", "--yes")
         assert done.status == 0, done.err
         assert all(len(set(ends(brokers, each).values())) == 1 for each in partitions)
+    return losses

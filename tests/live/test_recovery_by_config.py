@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from support.live.errands import OLD_VERSIONS, OldBrokers, cluster_of, modes
 from support.live.lost_leaders import (
     DEAD,
     apply_once_the_leader_is_back,
@@ -28,18 +29,30 @@ from support.live.waiting import wait_until
 from kadmin.plan.unclean import UNCLEAN_ELECTION
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from support.live.errands import OldBrokers
+    from support.live.errands import Brokers
 
-pytestmark = [pytest.mark.live, pytest.mark.matrix]
+    from kadmin.sandbox import Sandbox
+
+pytestmark = pytest.mark.live
 
 COUNTS = {2: 200, 3: 350, DEAD: 500}
 
 
+@pytest.fixture(scope="module", params=modes(OLD_VERSIONS, "zookeeper"))
+def lone_sandbox(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
+    with cluster_of(request.param, tmp_path_factory) as found:
+        yield found
+
+
 @pytest.fixture
-def brokers(old_brokers: OldBrokers) -> OldBrokers:
-    return old_brokers
+def brokers(lone_brokers: Brokers) -> OldBrokers:
+    assert isinstance(lone_brokers, OldBrokers)
+    return lone_brokers
 
 
 def configs(brokers: OldBrokers) -> dict[str, str]:
@@ -57,6 +70,7 @@ def waits_for(brokers: OldBrokers) -> str:
     return str(found["waits_for"])
 
 
+@pytest.mark.matrix
 def test_the_longest_copy_leads_and_the_config_stays_until_all_are_in_sync(
     brokers: OldBrokers, tmp_path: Path
 ) -> None:
@@ -94,11 +108,13 @@ def test_the_longest_copy_leads_and_the_config_stays_until_all_are_in_sync(
     assert leaderless(brokers) == set()
 
 
+@pytest.mark.executor
 def test_a_leader_that_comes_back_is_left_alone(brokers: OldBrokers, tmp_path: Path) -> None:
     apply_once_the_leader_is_back(brokers, COUNTS, tmp_path / "recovery.yaml")
     assert configs(brokers) == {}
 
 
+@pytest.mark.executor
 def test_lost_partitions_come_back_empty_and_all_of_a_topic_are_to_be_listed(
     brokers: OldBrokers, tmp_path: Path
 ) -> None:
@@ -130,15 +146,17 @@ def test_lost_partitions_come_back_empty_and_all_of_a_topic_are_to_be_listed(
     assert brokers.kadmin("verify", str(plan)).status == 0
 
 
-KILLS = 5
+MOST_POINTS = 24
+"""Topics that suffice for every kill point of an apply."""
 
 
+@pytest.mark.executor
 @pytest.mark.parametrize("then", ["resumed", "cancelled"])
 def test_a_recovery_killed_while_it_elects_goes_on_or_sets_the_config_back(
     brokers: OldBrokers, tmp_path: Path, then: str
 ) -> None:
     """Rule: each kill point has a topic of its own, and all lose their leaders at once."""
-    topics = [brokers.topic({0: (1, 2, 3), 1: (1, 3, 2)}) for _ in range(KILLS + 1)]
+    topics = [brokers.topic({0: (1, 2, 3), 1: (1, 3, 2)}) for _ in range(MOST_POINTS + 1)]
     lose_leaders(brokers, [each for topic in topics for each in topic], {2: 2, 3: 4, DEAD: 6})
     plans = split(brokers, tmp_path)
     with brokers.proxy() as proxy:
@@ -147,9 +165,9 @@ def test_a_recovery_killed_while_it_elects_goes_on_or_sets_the_config_back(
         )
         assert first.answer().status == 8, first.answer().err
     points = points_in(proxy, brokers)
+    assert 0 < len(points) <= MOST_POINTS
     assert brokers.kadmin("cancel", "--yes").status == 0
-    chosen = points[len(points) // KILLS :: max(1, len(points) // KILLS)][:KILLS]
-    for point, topic in zip(chosen, topics[1:], strict=False):
+    for point, topic in zip(points, topics[1:], strict=False):
         plan = str(plans[topic[0].topic])
         kill(brokers, ("apply", plan, "--yes", "--leave"), point)
         if then == "resumed":
@@ -171,6 +189,7 @@ def test_a_recovery_killed_while_it_elects_goes_on_or_sets_the_config_back(
         brokers.configure(topic[0].topic, UNCLEAN_ELECTION, "true")
 
 
+@pytest.mark.executor
 def test_a_recovery_killed_again_and_again_at_its_end_sets_everything_back(
     brokers: OldBrokers, tmp_path: Path
 ) -> None:

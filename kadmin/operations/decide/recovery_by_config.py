@@ -141,6 +141,8 @@ class ConfigLook(RecoveryLook):
 
     def _is_hopeless(self, entry: ForcedLeader) -> bool:
         partition = entry.partition
+        if partition in self.asked and not self.late:
+            return False  # the next controller may elect it yet
         attempts = sum(
             partition in step.partitions
             for step in self.observed.steps
@@ -148,7 +150,7 @@ class ConfigLook(RecoveryLook):
         )
         return (
             not self._can_lead(entry)
-            or (attempts >= PUBLISH_ATTEMPTS and self.late)
+            or attempts >= PUBLISH_ATTEMPTS
             or bool(self._others.get(partition.topic))
         )
 

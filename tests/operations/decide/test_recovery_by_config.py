@@ -155,7 +155,7 @@ def test_the_config_stays_until_every_replica_of_the_topic_is_in_sync() -> None:
 
 def test_the_config_stays_also_while_the_elected_leader_is_dead() -> None:
     lost = {**LED, "y-0": (-1, (3,))} | dict.fromkeys(("x-0", "x-1"), (-1, (3,)))
-    found = act(FORCED, lost, BOTH, brokers={2: None, 4: None})
+    found = act(FORCED, lost, BOTH, brokers={2: None, 4: None}, now=LATE)
     assert isinstance(found, Wait)
     assert found.reason.startswith("start brokers 1, 3, or cancel")
 
@@ -235,6 +235,13 @@ def test_a_topic_is_left_alone_where_another_partition_would_be_elected_too(
     assert isinstance(found, Finish)
     assert found.state is OperationState.FAILED
     assert why in str(found.error and found.error.cause)
+
+
+def test_an_election_that_may_still_come_is_awaited_whatever_changed_meanwhile() -> None:
+    lists, states = FORCED | {"x-2": (1, 2)}, OFFLINE | {"x-2": (-1, (1,))}
+    assert act(lists, states, ASKED) == Wait("electing x-0, x-1")
+    given_up = act(lists, states, ASKED, now=LATE)
+    assert given_up == ForceLeaders((target("y-0"),), changes("y"))
 
 
 def test_partitions_whose_only_replicas_are_in_sync_need_not_be_listed() -> None:

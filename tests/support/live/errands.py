@@ -51,26 +51,23 @@ if TYPE_CHECKING:
 
     Proxy = BrokerProxy | FaultProxy
 
-OLD = ("0.", "1.", "2.0.", "2.3.")
-"""Versions whose brokers list no reassignments."""
+OLD_VERSIONS = [each for each in VERSIONS if each.startswith(("0.", "1.", "2.0.", "2.3."))]
+"""Versions whose brokers list no reassignments: these are looked at through znodes."""
 
 
-def _modes(versions: Iterable[str], mode: str, *marks: pytest.MarkDecorator) -> list[ParameterSet]:
+def modes(versions: Iterable[str], mode: str, *marks: pytest.MarkDecorator) -> list[ParameterSet]:
+    """Return versions of a mode as parameters of a fixture."""
     return [pytest.param((each, mode), id=f"{mode}-{each}", marks=marks) for each in versions]
 
 
 MODES = [
     # These tests look at the cluster through its brokers: 2.4 and later.
-    *_modes(
-        [each for each in VERSIONS if not each.startswith(OLD)], "zookeeper", pytest.mark.matrix
+    *modes(
+        [each for each in VERSIONS if each not in OLD_VERSIONS], "zookeeper", pytest.mark.matrix
     ),
-    *_modes(KRAFT_VERSIONS, "kraft"),
+    *modes(KRAFT_VERSIONS, "kraft"),
 ]
 """Versions and modes; ZooKeeper mode is proved by the matrix suite."""
-OLD_MODES = _modes(
-    [each for each in VERSIONS if each.startswith(OLD)], "zookeeper", pytest.mark.matrix
-)
-"""Those of versions that are looked at through znodes."""
 STOPPED = 3
 """The broker that is alone on its rack."""
 _NUMBERS = itertools.count()
@@ -227,7 +224,7 @@ def connected(sandbox: Sandbox) -> Iterator[Brokers]:
     with ExitStack() as stack:
         connection = stack.enter_context(KafkaConnection(Servers(sandbox.bootstrap)))
         found = Brokers(sandbox, connection)
-        if sandbox.spec.version.startswith(OLD):
+        if sandbox.spec.version in OLD_VERSIONS:
             store = stack.enter_context(Store.connect(sandbox.connect_string))
             found = OldBrokers(sandbox, connection, store)
         try:
