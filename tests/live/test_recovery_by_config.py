@@ -146,7 +146,7 @@ def test_lost_partitions_come_back_empty_and_all_of_a_topic_are_to_be_listed(
     assert brokers.kadmin("verify", str(plan)).status == 0
 
 
-MOST_POINTS = 24
+MOST_POINTS = 16
 """Topics that suffice for every kill point of an apply."""
 
 

@@ -119,8 +119,7 @@ def kill(brokers: Brokers, arguments: Sequence[str], point: Point) -> None:
     with brokers.proxy() as proxy:
         runner = brokers.run(*arguments, through=proxy)
         proxy.faults.append(point.fault(Action.CUT_BEFORE, runner.kill))
-        wait_until(lambda: runner.ended)
-        runner.end()
+        runner.answer()
     wait_until(lambda: brokers.kadmin("lock", "show").out.strip() == "the lock is free")
 
 
