@@ -14,9 +14,9 @@ from support.executor.recovered import RecoveryGround
 if TYPE_CHECKING:
     from support.executor.runs import Site
 
-pytestmark = pytest.mark.zookeeper
+pytestmark = [pytest.mark.zookeeper, pytest.mark.matrix]
 
-SEED, SOME, PAIRS = 20_261_128, 3, 8
+SEED, PAIRS = 20_261_128, 8
 
 
 @pytest.fixture(params=["0.10.2.2", "1.1.1", "2.3.1"])
@@ -24,23 +24,14 @@ def ground(request: pytest.FixtureRequest, site: Site) -> RecoveryGround:
     return RecoveryGround(site, ERAS[request.param])
 
 
-def test_a_recovery_killed_at_some_writes_is_resumed_or_cancelled(ground: RecoveryGround) -> None:
-    chosen = random.Random(SEED).sample(ground.points(), SOME)  # noqa: S311 - a sample, the same in every run
-    assert [each for point in chosen for each in ground.resumed(point)] == []
-    assert [each for point in chosen for each in ground.cancelled(point)] == []
-
-
-@pytest.mark.matrix
 def test_a_recovery_killed_at_any_write_is_resumed(ground: RecoveryGround) -> None:
     assert [each for point in ground.points() for each in ground.resumed(point)] == []
 
 
-@pytest.mark.matrix
 def test_a_recovery_killed_at_any_write_is_cancelled(ground: RecoveryGround) -> None:
     assert [each for point in ground.points() for each in ground.cancelled(point)] == []
 
 
-@pytest.mark.matrix
 def test_a_second_kill_during_resume_loses_nothing_either(ground: RecoveryGround) -> None:
     chosen, points = random.Random(SEED), ground.points()  # noqa: S311 - a sample, the same in every run
     pairs = [(chosen.choice(points), chosen.choice(points)) for _ in range(PAIRS)]
