@@ -284,3 +284,11 @@ NOT_LOST: Final = _code(
 
 # An unclean election with a policy.
 NEVER_UNCLEAN: Final = _code("KA086", "The policy forbids unclean elections of a topic.")
+
+# An unclean election against a live cluster whose brokers are older than Kafka 2.4.
+ELECTED_TOO: Final = _code(
+    "KA087",
+    "A partition would be elected uncleanly that is not in the plan: the config of its topic lets "
+    "replicas of all its partitions lead.",
+    StalePlanError,
+)

@@ -42,8 +42,9 @@ class ClusterFacts:
     `unavailable` are facts that the brokers did not answer, each with the reason,
     `disks_unavailable` those of their disks, `hidden_topics` topics that they hold and did not
     show. `signals` are those of the context that names the cluster. `from_brokers`: brokers were
-    asked for the facts now, and can be asked again. `load` is the load history that the plan's
-    hours name.
+    asked for the facts now, and can be asked again. `elects_by_config`: brokers serve no request
+    for an unclean election, which the config of a topic allows instead (before Kafka 2.4). `load`
+    is the load history that the plan's hours name.
     """
 
     consumers: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -62,5 +63,6 @@ class ClusterFacts:
     hidden_topics: tuple[str, ...] = ()
     signals: KnownSignals | None = None
     from_brokers: bool = False
+    elects_by_config: bool = False
     cluster_id: str | None = None
     load: WeeklyLoad | None = None

@@ -88,6 +88,7 @@ STEP_WORDS = {
     StepKind.GONE: StepWords("broker", "stop", "saw brokers stopped"),
     StepKind.DRAIN: StepWords("partition", "further round", "planned a further round"),
     StepKind.ERRAND: StepWords("broker", "errand", "asked to {errand}"),
+    StepKind.CONFIG: StepWords("topic", "config of before", "restored the configs of topics"),
 }
 _BY_KIND = {words.kind: words for words in KINDS}
 

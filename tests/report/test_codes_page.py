@@ -58,6 +58,7 @@ LIVE = {
     "KA073": {},
     "KA077": {},
     "KA086": {},
+    "KA087": {},
 }
 """What is pending on the live clusters of the examples that need one."""
 POLICIES = {"KA086": Policy(never_unclean=("stranded",))}
@@ -65,6 +66,8 @@ USABLE = {"KA070": {3: 1_000}}
 """The bytes that disks of these clusters can still hold."""
 ASKED = {"KA073": (f"{UNSEEN}: Broker 2 did not list consumer groups",)}
 """What brokers of these clusters did not answer."""
+OLD_BROKERS = {"KA087"}
+"""Those whose brokers elect uncleanly by config."""
 SIGNALS = KnownSignals("prod", {"produce_p99": "s"})
 """The signals of the context of these clusters."""
 PLANNED = {"KA065"}
@@ -175,6 +178,7 @@ def refused(example: Example, code: str, folder: Path) -> list[KadminError]:
         unavailable=ASKED.get(code, ()),
         from_brokers=True,
         signals=SIGNALS,
+        elects_by_config=code in OLD_BROKERS,
     )
     policy = POLICIES.get(code)
     return list(examine(document, state, NODES.publish, facts, policy).refusals)

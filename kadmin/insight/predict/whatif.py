@@ -40,14 +40,13 @@ from kadmin.insight.predict.losses import (
     refuses_acks_all,
 )
 from kadmin.plan.min_isr import min_insync_replicas
+from kadmin.plan.unclean import UNCLEAN_ELECTION
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-
-UNCLEAN_ELECTION = "unclean.leader.election.enable"
 
 
 def placements_of(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kadmin.plan.copied import OnDisk, Sizes
     from kadmin.plan.model import DecommissionPlan, DeletionLayout, PartitionTarget, TopicRecipe
     from kadmin.plan.pairs import AtOnce
+    from kadmin.plan.throttle import ConfigChanges
 
 PICKUP_WARNING_S = 5.0
 PICKUP_DEADLINE_S = 10.0
@@ -225,6 +226,24 @@ class PublishElection:
 
 
 @dataclass(frozen=True, slots=True)
+class ForceLeaders:
+    """Let the first replica of each target lead, in sync or not, where brokers serve no request.
+
+    Lists, the configs of their topics and another controller, which elects, are one write.
+    """
+
+    targets: tuple[PartitionTarget, ...]
+    configs: ConfigChanges
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreConfigs:
+    """Give topics the values back that these changes found; on record once they are there."""
+
+    configs: ConfigChanges
+
+
+@dataclass(frozen=True, slots=True)
 class PublishDeletion:
     """Ask the controller to delete these topics, in the layout that the plan names."""
 
@@ -293,7 +312,9 @@ def unfinished(error: KadminError) -> Finish:
     return Finish(OperationState.RUNNING, error.message, error)
 
 
-Publish: TypeAlias = Probe | PublishWave | PublishElection | PublishDeletion | PublishTopic
+Publish: TypeAlias = (
+    Probe | PublishWave | PublishElection | ForceLeaders | PublishDeletion | PublishTopic
+)
 Action: TypeAlias = (
     AskListening
     | AskHealth
@@ -302,6 +323,7 @@ Action: TypeAlias = (
     | PlanRound
     | RunErrand
     | NoteGone
+    | RestoreConfigs
     | Publish
     | TakeBack
     | Advance
@@ -320,6 +342,9 @@ def step_of(action: Publish, number: int, at: str) -> tuple[Step, int]:
         case PublishElection():
             kind = UncleanElectionStep if action.unclean else ElectionStep
             return kind(number, at, action.partitions), len(action.partitions)
+        case ForceLeaders():
+            partitions = tuple(each.partition for each in action.targets)
+            return UncleanElectionStep(number, at, partitions), len(partitions)
         case PublishDeletion():
             return DeletionStep(number, at, action.topics), len(action.topics)
         case PublishTopic():

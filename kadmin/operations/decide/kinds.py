@@ -19,7 +19,7 @@ from kadmin.operations.decide.deletion import DELETION
 from kadmin.operations.decide.election import ELECTION
 from kadmin.operations.decide.maintenance import MAINTENANCE
 from kadmin.operations.decide.reassignment import REASSIGNMENT
-from kadmin.operations.decide.recovery import RECOVERY
+from kadmin.operations.decide.recovery_plan import RECOVERY
 from kadmin.operations.decide.recreation import RECREATION
 from kadmin.operations.record.codec import decoding
 from kadmin.operations.record.record import OperationKind, OperationRecord

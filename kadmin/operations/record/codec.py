@@ -100,6 +100,8 @@ def encode_record(record: OperationRecord) -> bytes:
             **_dump_asked(record.throttle),
         },
     }
+    if record.unclean:
+        value |= {"min_reader": RECORD_VERSION, "unclean": dict(sorted(record.unclean.items()))}
     return zlib.compress(dump(value), level=9)
 
 
@@ -121,6 +123,7 @@ def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
     value["throttle"] = _load_throttle(value.get("throttle"))  # records before throttles have none
     require(str, *(value[name] for name in ("plan_text", "plan_digest", "created_at")))
     load_texts({"cluster_id": value["cluster_id"], **value["topic_ids"]})
+    load_texts(value.get("unclean", {}))
     if value["operation_id"] != operation_id:
         raise ValueError(f"it is the record of operation {value['operation_id']!r}")
     return OperationRecord(**value)

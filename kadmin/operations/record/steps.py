@@ -47,6 +47,7 @@ class StepKind(StrEnum):
     GONE = "gone"
     DRAIN = "drain"
     ERRAND = "errand"
+    CONFIG = "config"
 
 
 class Errand(StrEnum):
@@ -216,6 +217,13 @@ class CreationStep(TopicStep):
 
 
 @dataclass(frozen=True, slots=True)
+class ConfigStep(TopicStep):
+    """Topics whose configs of before are there again, after an unclean election that set them."""
+
+    kind = StepKind.CONFIG
+
+
+@dataclass(frozen=True, slots=True)
 class GoneStep(StepOnRecord):
     """Brokers that were seen stopped in the stage at index `wave` of a maintenance."""
 
@@ -270,6 +278,7 @@ Step: TypeAlias = (
     | GoneStep
     | DrainStep
     | ErrandStep
+    | ConfigStep
 )
 
 

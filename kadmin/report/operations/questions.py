@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
+from kadmin.operations.decide.recovery_by_config import ConfigRecoveryWork
 from kadmin.operations.record.record import OperationKind
 from kadmin.plan.model import DeletionPlan, RecoveryPlan
 from kadmin.plan.throttle import describe_entities
@@ -111,4 +112,7 @@ def _work(plan: Plan, examination: Examination) -> str:
             f"{copied}{'' if elected is None else f'; {elected}'}"
         )
     lost = "" if examination.lost_bytes is None else f", {about(examination.lost_bytes)}"
-    return f"{words.targets(len(examination.targets))}{lost}"
+    work, how = examination.work, ""
+    if isinstance(work, ConfigRecoveryWork):
+        how = f", by {work.means}"
+    return f"{words.targets(len(examination.targets))}{lost}{how}"

@@ -111,7 +111,7 @@ class KafkaBackend:
                 return self._topics.creation(step, action, lease)
             case _:
                 raise KadminError(
-                    "A probe is not for the brokers' API, whose controller always listens."
+                    "A request by znodes is not for the brokers' API, whose controller answers."
                 )
 
     def take_back(

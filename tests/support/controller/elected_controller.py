@@ -269,6 +269,18 @@ class ElectedController:
                 )
                 if self.states[partition].leader == NO_LEADER:
                     yield from self.lead_from(partition, self.assignment[partition].replicas)
+                if self.states[partition].leader == NO_LEADER:
+                    yield from self._lead_uncleanly(partition)
+
+    def _lead_uncleanly(self, partition: TopicPartition) -> Event:
+        """Let the first living replica of the list lead, where the config of the topic says so."""
+        value = json.loads(self.znodes.get(f"/config/topics/{partition.topic}") or b"{}")
+        allowed = value.get("config", {}).get("unclean.leader.election.enable") == "true"
+        alive = [each for each in self.assignment[partition].replicas if each in self.live]
+        if allowed and alive:
+            epoch = self.states[partition].leader_epoch + 1
+            self._write_state(partition, State(alive[0], (alive[0],), epoch))
+            yield
 
     def _elect(self, *, starting: bool = False) -> Event:
         """Elect preferred leaders: one pass, then the node goes whatever came of it. Its decoder is

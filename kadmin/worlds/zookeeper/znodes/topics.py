@@ -3,7 +3,7 @@
 Version 1 (to 2.3) holds `partitions`; 2 (2.4) adds `adding_replicas` and `removing_replicas`; 3
 (2.8) adds `topic_id`.
 Kafka: TopicZNode, TopicPartitionStateZNode. Only controllers rewrite these; kadmin writes them for
-new topics.
+new topics, and where the same write moves the controller.
 """
 
 from __future__ import annotations
@@ -80,6 +80,18 @@ def encode_topic(replicas: Mapping[int, Replicas]) -> bytes:
         for number in sorted(replicas)
     }
     return encode({"version": 1, "partitions": listed})
+
+
+def change_replicas(node: Znode, replicas: Mapping[int, Replicas]) -> bytes:
+    """Return a topic's data with other ordered replicas of these partitions.
+
+    Other keys, their order and the other partitions are unchanged. Raises MalformedZnodeError.
+    """
+    value = decode_object(node.path, node.data)
+    partitions = mapping(node.path, value.get("partitions"), "partitions")
+    for number, ids in replicas.items():
+        partitions[str(number)] = require_replicas(f"partition {number}", ids)
+    return encode(value)
 
 
 def decode_state(node: Znode) -> StateNode:
