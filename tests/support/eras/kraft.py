@@ -76,10 +76,12 @@ def _configs(
     assert alter_configs(connection, {entity: dict.fromkeys(keys, ConfigEdit(SET, value))}) == {
         entity: None
     }
+    brokers = read_metadata(connection, ()).brokers.values()
+    alive = [each.broker_id for each in brokers if each.alive]
     wait_until(
         lambda: all(
             read_own_configs(connection, [entity], broker_id=each)[entity].keys() >= set(keys)
-            for each in ALL_BROKERS
+            for each in alive
         ),
         PATIENCE_S,
     )
