@@ -68,6 +68,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "inspect acls": (_ZK,),
     "inspect tree": (_ZK, f"/ --depth 3 {_ZK}"),
     "inspect znode": (f"/ {_ZK} -o json",),
+    "explain": ("KA044", "leftover-throttle", "exit 8"),
     "broker list": (_ZK, f"{_B} --sort safe_to_stop"),
     "broker check": (f"3 --stop {_B}", f"--rack r1 --stop --margin 1 {_ZK}"),
     "whatif lose": (f"--broker 3 {_ZK}", "--rack r1 --inventory inventory --fail-on offline"),
@@ -139,8 +140,8 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
 _GROUPS: Mapping[str, Sequence[str]] = {
     "": (
         "validate plans",
-        f"diff plans/drain-broker.yaml {_ZK}",
-        f"apply plans/drain-broker.yaml {_ZK}",
+        f"diff plans/drain-broker.yaml {_B}",
+        f"apply plans/drain-broker.yaml {_B}",
     ),
     "schema": ("schema list",),
     "lock": (f"lock show {_ZK}",),

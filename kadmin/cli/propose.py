@@ -223,7 +223,10 @@ def spark_libraries(remote: str | None) -> tuple[str, ...]:
 def require_libraries(needed: Sequence[str], what: str = "The planner") -> None:
     """Raise UsageError where a library is not installed, which `what` needs."""
     if missing := missing_libraries(needed):
-        extra = "spark" if set(missing) <= set(spark_libraries(None)) else "connect"
+        extras = {"planner": LOAD_LIBRARIES, "spark": spark_libraries(None)}
+        extra = next(
+            (name for name, libraries in extras.items() if set(needed) <= set(libraries)), "connect"
+        )
         raise UsageError(
             f"{what} needs {', '.join(missing)}, not installed here.",
             next_step=f"pip install 'kadmin-kafka[{extra}]'",
