@@ -173,6 +173,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                     "load_leader_changes": 100,
                 },
                 "leaders_only": False,
+                "even": True,
                 "free": {"broker": 7, "bytes": "1B"},
                 "load": {
                     "from": "load",

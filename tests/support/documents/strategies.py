@@ -219,6 +219,7 @@ rebalance_requests = (
         never_lead=_few_ids,
         drain=_few_ids,
         substitute=st.dictionaries(st.integers(51, 60), st.integers(61, 70), max_size=3),
+        even=st.booleans(),
         weights=st.dictionaries(ids, st.floats(0.001, 1000.0), max_size=3),
         include_topics=st.lists(patterns, min_size=1, max_size=3).map(tuple),
         exclude_topics=st.lists(patterns, max_size=3).map(tuple),
