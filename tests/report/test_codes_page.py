@@ -58,8 +58,11 @@ LIVE = {
     "KA073": {},
     "KA077": {},
     "KA086": {},
+    "KA099": {},
 }
 """What is pending on the live clusters of the examples that need one."""
+CONFIGS = {"KA099": {"orders": {"cleanup.policy": "compact"}}}
+"""The configs of topics of these clusters."""
 POLICIES = {"KA086": Policy(never_unclean=("stranded",))}
 USABLE = {"KA070": {3: 1_000}}
 """The bytes that disks of these clusters can still hold."""
@@ -82,6 +85,8 @@ WARNINGS = {
     "KA071",
     "KA075",
     "KA082",
+    "KA098",
+    "KA103",
 }
 
 
@@ -168,6 +173,7 @@ def refused(example: Example, code: str, folder: Path) -> list[KadminError]:
         return []
     world = world_of(read_inventory(folder / "inventory").single())
     state = replace(world.state, requests=Requests(**LIVE[code]))  # type: ignore[arg-type]  # by field
+    state = replace(state, topic_configs=CONFIGS.get(code, {}))
     assert not isinstance(document, Policy)
     facts = replace(
         world.facts,

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import StalePlanError
+from kadmin.insight.predict.losses import PlacedPartition
 from kadmin.next_step import text_of
 from kadmin.plan import codes
 from kadmin.plan.election import electable, off_preferred, scope_of
+from kadmin.plan.growth import is_reached
 from kadmin.plan.model import (
     DeletionPlan,
     Elect,
     ElectionPlan,
+    GrowthPlan,
     MaintenancePlan,
     ReassignmentPlan,
     RecoveryPlan,
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-    from kadmin.insight.predict.losses import PlacedPartition
     from kadmin.plan.model import PartitionTarget, Plan
 
 _NAMES = frozenset(
@@ -78,7 +80,7 @@ class PlanEffect:
 def effect_of(plan: Plan, state: ClusterState) -> PlanEffect:
     """Return the effect of a plan on a cluster.
 
-    Topics that it creates are not part of the state.
+    Topics and partitions that it creates are not part of the state.
     """
     match plan:
         case ReassignmentPlan():
@@ -96,7 +98,7 @@ def effect_of(plan: Plan, state: ClusterState) -> PlanEffect:
             return PlanEffect(deleted=frozenset(plan.topics))
         case RecoveryPlan():
             return PlanEffect(leaders_only=True)
-        case RecreationPlan() | MaintenancePlan():
+        case RecreationPlan() | MaintenancePlan() | GrowthPlan():
             return PlanEffect()
 
 
@@ -110,6 +112,20 @@ def planned(
     """
     effect = effect_of(plan, state)
     return tuple(_planned(each, effect, state.brokers) for each in placements)
+
+
+def added(plan: Plan, state: ClusterState) -> list[tuple[PlacedPartition, PlacedPartition]]:
+    """Return the partitions that a growth adds, before it, without replicas, and after it."""
+    growths = plan.topics if isinstance(plan, GrowthPlan) else ()
+    return [
+        (
+            PlacedPartition(partition, (), NO_LEADER, ()),
+            PlacedPartition(partition, replicas, replicas[0], replicas),
+        )
+        for growth in growths
+        if not is_reached(growth, state)
+        for partition, replicas in growth.assignment.items()
+    ]
 
 
 def _in_sync_unknown(partition: TopicPartition, state: ClusterState) -> bool:

@@ -10,6 +10,7 @@ from kadmin.operations.record.steps import (
     CreationStep,
     DeletionStep,
     ElectionStep,
+    GrowthStep,
     ProbeStep,
     UncleanElectionStep,
     WaveStep,
@@ -25,7 +26,13 @@ if TYPE_CHECKING:
     from kadmin.operations.record.steps import Channel, Errand, Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.plan.copied import OnDisk, Sizes
-    from kadmin.plan.model import DecommissionPlan, DeletionLayout, PartitionTarget, TopicRecipe
+    from kadmin.plan.model import (
+        DecommissionPlan,
+        DeletionLayout,
+        PartitionTarget,
+        TopicGrowth,
+        TopicRecipe,
+    )
     from kadmin.plan.pairs import AtOnce
 
 PICKUP_WARNING_S = 5.0
@@ -240,6 +247,13 @@ class PublishTopic:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishGrowth:
+    """Add partitions to a topic."""
+
+    growth: TopicGrowth
+
+
+@dataclass(frozen=True, slots=True)
 class TakeBack:
     """Return partitions in flight to their original ordered replicas; () where those are unknown.
 
@@ -293,7 +307,9 @@ def unfinished(error: KadminError) -> Finish:
     return Finish(OperationState.RUNNING, error.message, error)
 
 
-Publish: TypeAlias = Probe | PublishWave | PublishElection | PublishDeletion | PublishTopic
+Publish: TypeAlias = (
+    Probe | PublishWave | PublishElection | PublishDeletion | PublishTopic | PublishGrowth
+)
 Action: TypeAlias = (
     AskListening
     | AskHealth
@@ -324,3 +340,5 @@ def step_of(action: Publish, number: int, at: str) -> tuple[Step, int]:
             return DeletionStep(number, at, action.topics), len(action.topics)
         case PublishTopic():
             return CreationStep(number, at, (action.recipe.topic,)), 1
+        case PublishGrowth():
+            return GrowthStep(number, at, (action.growth.topic,)), 1

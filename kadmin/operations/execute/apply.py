@@ -17,7 +17,12 @@ from kadmin.operations.decide.record_topic import vacated_brokers
 from kadmin.operations.decide.recovery import IMPATIENT_S, awaited_lately
 from kadmin.operations.execute.losses import with_high_watermarks
 from kadmin.operations.execute.runner import Runner
-from kadmin.operations.reading.brokers import refused_credentials, with_disks, with_guards
+from kadmin.operations.reading.brokers import (
+    refused_credentials,
+    with_disks,
+    with_guards,
+    with_readers,
+)
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.listening import listening_of
 from kadmin.operations.reading.stop import read_stops
@@ -28,6 +33,7 @@ from kadmin.operations.throttles.changes import record_throttle
 from kadmin.plan.model import (
     DecommissionPlan,
     DeletionPlan,
+    GrowthPlan,
     MaintenancePlan,
     ReassignmentPlan,
     RecoveryPlan,
@@ -228,6 +234,9 @@ def _study(
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(context, plan.topics):
             return state, given, Examination((), None)
         facts = with_guards(given, context.backend, state, plan.topics)
+        refused = refused_credentials(context.backend, state)
+    elif isinstance(plan, GrowthPlan):
+        facts = with_readers(given, context.backend, state, plan.names)
         refused = refused_credentials(context.backend, state)
     elif isinstance(plan, ReassignmentPlan) and _changes(plan, state):
         facts = with_disks(given, state, context.backend.brokers(state))

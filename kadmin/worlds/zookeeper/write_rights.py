@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import NotAuthorizedError
 from kadmin.operations.decide.catch_up import CatchUpWork
 from kadmin.operations.decide.deletion import DeletionWork
+from kadmin.operations.decide.growth import GrowthWork
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan.model import DeletionLayout
 from kadmin.worlds.zookeeper.model import Check, Create, SetData
@@ -21,7 +22,7 @@ from kadmin.worlds.zookeeper.transaction import write
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES, config_path
-from kadmin.worlds.zookeeper.znodes.topics import TOPICS
+from kadmin.worlds.zookeeper.znodes.topics import TOPICS, topic_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -101,6 +102,8 @@ def _of_work(work: OperationSpec) -> Iterator[_Need]:
     elif isinstance(work, RecreationWork):
         yield _Need(f"{CONFIG}/topics", "c")
         yield _Need(TOPICS, "c")
+    elif isinstance(work, GrowthWork):
+        yield from (_Need(topic_path(topic), "w") for topic in sorted(work.topics()))
     elif not isinstance(work, CatchUpWork):
         yield _Need(ADMIN, "c")
 

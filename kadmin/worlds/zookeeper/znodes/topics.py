@@ -2,8 +2,8 @@
 
 Version 1 (to 2.3) holds `partitions`; 2 (2.4) adds `adding_replicas` and `removing_replicas`; 3
 (2.8) adds `topic_id`.
-Kafka: TopicZNode, TopicPartitionStateZNode. Only controllers rewrite these; kadmin writes them for
-new topics.
+Kafka: TopicZNode, TopicPartitionStateZNode. Controllers rewrite these; kadmin writes them for new
+topics and new partitions, as Kafka's tools do (AdminZkClient.addPartitions).
 """
 
 from __future__ import annotations
@@ -80,6 +80,25 @@ def encode_topic(replicas: Mapping[int, Replicas]) -> bytes:
         for number in sorted(replicas)
     }
     return encode({"version": 1, "partitions": listed})
+
+
+def with_partitions(node: Znode, replicas: Mapping[int, Replicas]) -> bytes:
+    """Return a topic's data with further partitions; everything else stays as it is.
+
+    Raises ValueError unless they continue the count of the topic's partitions, each with different,
+    non-negative brokers, and MalformedZnodeError for data that is not a topic's.
+    """
+    value = decode_object(node.path, node.data)
+    partitions = mapping(node.path, value.get("partitions"), "partitions")
+    listed = {
+        str(number): require_replicas(f"partition {number}", replicas[number])
+        for number in sorted(replicas)
+    }
+    together = {**partitions, **listed}
+    numbers = {str(number) for number in range(len(partitions) + len(listed))}
+    if not listed or together.keys() != numbers:
+        raise ValueError(f"{node.path} has {len(partitions)} partitions, the new ones are {listed}")
+    return encode({**value, "partitions": together})
 
 
 def decode_state(node: Znode) -> StateNode:
