@@ -45,10 +45,10 @@ def growth(
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Propose more partitions for topics, placed where they even out the cluster.
+    """Propose more partitions for topics.
 
-    Nothing that exists moves. Kafka removes no partition of a topic: the plan cannot be rolled
-    back.
+    They are placed where they even out the cluster; nothing that exists moves. The plan cannot be
+    rolled back: Kafka removes no partition of a topic.
     """
     from kadmin.globs import first_match, matches
     from kadmin.plan.growth import propose_growth

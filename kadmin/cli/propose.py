@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _CONNECT_URL = re.compile(r"sc://([^/;:]+|\[[0-9A-Fa-f:.]+\])(:\d+)?(/|$)")
 _CLEARED = "\r\x1b[K"
 
-propose_app = typer.Typer(help="Propose a plan: which partitions to move, elect, demote or add.")
+propose_app = typer.Typer(help="Propose a plan: partitions to move, elect, demote or add.")
 
 
 class Engine(StrEnum):

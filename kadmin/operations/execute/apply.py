@@ -17,12 +17,8 @@ from kadmin.operations.decide.record_topic import vacated_brokers
 from kadmin.operations.decide.recovery import IMPATIENT_S, awaited_lately
 from kadmin.operations.execute.losses import with_high_watermarks
 from kadmin.operations.execute.runner import Runner
-from kadmin.operations.reading.brokers import (
-    refused_credentials,
-    with_disks,
-    with_guards,
-    with_readers,
-)
+from kadmin.operations.reading.brokers import refused_credentials, with_disks, with_guards
+from kadmin.operations.reading.growth import with_readers
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.listening import listening_of
 from kadmin.operations.reading.stop import read_stops

@@ -28,7 +28,6 @@ Answer = TypeVar("Answer")
 
 DELETES_TOPICS = "delete.topic.enable"
 CREATES_TOPICS = "auto.create.topics.enable"
-CLEANUP_POLICY = "log.cleanup.policy"
 
 
 def log_dirs_of(
@@ -99,35 +98,6 @@ def with_guards(
     )
 
 
-def with_readers(
-    given: ClusterFacts, backend: Backend, state: ClusterState, topics: Collection[str]
-) -> ClusterFacts:
-    """Complete given facts by the groups of topics, the internal ones, and the cleanup policy.
-
-    What brokers do not answer is in `unavailable`; nothing is raised.
-    """
-    questions = _Questions(backend.brokers(state))
-    old = groups_in_metadata(backend, topics)
-    groups = questions.ask_groups(state)
-    unknown = f"{CLEANUP_POLICY} of {{}} is not known"
-    policies = questions.ask_settings(state, (CLEANUP_POLICY,), unknown)
-    flags = questions.ask_flags([topic for topic in topics if topic in state.topics])
-    return replace(
-        given,
-        consumers={topic: _users(topic, old.get(topic, ()), groups) for topic in topics},
-        cleanup_policy=_strictest(each.get(CLEANUP_POLICY) for each in policies.values()),
-        internal_topics=frozenset(topic for topic, flagged in flags.items() if flagged),
-        unavailable=questions.unavailable,
-        from_brokers=True,
-    )
-
-
-def _strictest(policies: Iterable[str | None]) -> str | None:
-    """Return a policy that compacts, where some broker has one."""
-    known = [policy for policy in policies if policy is not None]
-    return next((policy for policy in known if "compact" in policy), next(iter(known), None))
-
-
 def groups_in_metadata(backend: Backend, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     """Return, by topic, the groups that keep their offsets in the cluster's metadata."""
     return {} if backend.metadata_store is None else backend.metadata_store.groups_of_topics(topics)
@@ -142,8 +112,7 @@ def _with_groups_and_settings(
 ) -> ClusterFacts:
     old = groups_in_metadata(backend, topics)
     groups = questions.ask_groups(state)
-    unknown = f"{DELETES_TOPICS} of {{}} is not known (before 1.0 it is off by default)"
-    settings = questions.ask_settings(state, (DELETES_TOPICS, CREATES_TOPICS), unknown)
+    settings = questions.ask_settings(state, (DELETES_TOPICS, CREATES_TOPICS))
     return replace(
         given,
         consumers={topic: _users(topic, old.get(topic, ()), groups) for topic in topics},
@@ -358,12 +327,10 @@ class _Questions:
         return groups
 
     def ask_settings(
-        self, state: ClusterState, names: Sequence[str], unknown: str
+        self, state: ClusterState, names: Sequence[str]
     ) -> Mapping[int, Mapping[str, str]]:
-        """Return settings of each live broker, none of one that does not answer.
-
-        `unknown` says what is not known of `{}` then.
-        """
+        """Return settings of each live broker, none of one that does not answer."""
+        unknown = f"{DELETES_TOPICS} of {{}} is not known (before 1.0 it is off by default)"
         try:
             found = self._ask(lambda: self.brokers.settings(state.brokers, names))
         except KadminError as error:

@@ -44,7 +44,7 @@ def check_growth(
         if world is None or not is_reached(growth, world.state)
     ]
     for field, growth in growing:
-        yield from _internal(growth, world, field)
+        yield from _internal(growth, field)
         if world is not None and growth.topic in world.state.topics:
             yield from _on_cluster(growth, world, field)
         yield from _factor(growth, world, field)
@@ -60,9 +60,9 @@ def touched_by_growth(plan: GrowthPlan) -> PlanFootprint:
     return PlanFootprint(used=plan.names)
 
 
-def _internal(growth: TopicGrowth, world: ClusterView | None, field: Field) -> Iterator[Diagnostic]:
+def _internal(growth: TopicGrowth, field: Field) -> Iterator[Diagnostic]:
     topic = growth.topic
-    if topic in INTERNAL_TOPICS or (world is not None and topic in world.facts.internal_topics):
+    if topic in INTERNAL_TOPICS:
         message = (
             f"{topic} is a topic that Kafka, or kadmin's record, needs: what it keeps is found by "
             "the number of its partitions"
@@ -83,7 +83,7 @@ def _on_cluster(growth: TopicGrowth, world: ClusterView, field: Field) -> Iterat
         yield Diagnostic(
             codes.OTHER_COUNT,
             f"{topic} has {count(now, 'partition')}, the plan was made on {growth.current}",
-            command("propose growth", topic, "--partitions", "N", "--out", "PLAN"),
+            "make the plan again, for the partitions that it has now",
             topic=topic,
             field=(*field, "current"),
         )
