@@ -10,7 +10,7 @@ from support.eras.claims import KRAFT_CLAIMS, KRAFT_VERSIONS
 from support.eras.kraft import filled_topic, grow, held, move, slow_copies, take_back
 from support.kafka.group_members import commit
 from support.live.kraft import make_topic, wait_assigned
-from support.live.waiting import PATIENCE_S, stays, wait_until
+from support.live.waiting import stays, wait_until
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.worlds.kafka.wire.metadata import read_metadata
@@ -133,7 +133,6 @@ def test_growth_and_latest(
         bootstrap_servers=list(connection.servers.addresses),
         group_id=topic,
         auto_offset_reset="latest",
-        api_version_auto_timeout_ms=int(PATIENCE_S * 1000),
     )
     read: list[bytes] = []
 
