@@ -99,7 +99,7 @@ def words_of(operation: OperationKind | Plan) -> KindWords:
     return _BY_KIND[operation if isinstance(operation, OperationKind) else kind_of(operation).kind]
 
 
-LASTING = "this cannot be rolled back: Kafka removes no partition of a topic"
+LASTING = "This cannot be rolled back: Kafka removes no partition of a topic"
 
 
 def election_text(plan: Plan) -> str | None:

@@ -62,7 +62,7 @@ def test_the_whole_way(growths: Growths, sandbox: Sandbox, tmp_path: Path) -> No
     found = yaml.safe_load(plan.read_text())["spec"]["topics"]
     wanted = {0: [1, 2], 1: [2, 3], **dict(enumerate(found[0]["new_partitions"], start=2))}
     shown = growths.kadmin("diff", plan)
-    assert (shown.status, "this cannot be rolled back" in shown.out) == (0, True), shown.err
+    assert (shown.status, "This cannot be rolled back" in shown.out) == (0, True), shown.err
     assert "records with keys go to other partitions" in shown.out
     assert growths.lists(topic).keys() == {0, 1}
     applied = growths.kadmin("apply", plan, "--yes")

@@ -28,7 +28,7 @@ def cluster_at(cluster_id: str | None, address: str) -> str:
 def apply_question(plan: Plan, examination: Examination, where: str) -> str:
     """Ask before a plan is applied."""
     named = "the plan" if plan.header.name is None else f"plan {one_line(plan.header.name)}"
-    lasting = f"{LASTING.capitalize()}.\n" if isinstance(plan, GrowthPlan) else ""
+    lasting = f"{LASTING}.\n" if isinstance(plan, GrowthPlan) else ""
     return f"{lasting}Apply {named} to {where}: {_work(plan, examination)}?"
 
 

@@ -17,29 +17,31 @@ if TYPE_CHECKING:
 
     from kadmin.plan.growth import GrowthProposal
 
-NOTHING_TO_DO = "nothing to do: the plan is empty"
-
 
 def growth_text(proposal: GrowthProposal, path: Path) -> str:
     """Show the topics and brokers before and after, and the topics that do not grow."""
     plan = proposal.plan
-    lines = [
-        f"not grown: {topic}: {reason}"
-        for topic, reason in list(proposal.impossible.items())[:SHOWN_ROWS]
-    ]
-    if len(proposal.impossible) > SHOWN_ROWS:
-        lines.append(f"not grown: {len(proposal.impossible) - SHOWN_ROWS:,} more")
+    left = [f"not grown: {topic}: {why}" for topic, why in proposal.impossible.items()]
+    lines = [shortened("\n".join(left[:SHOWN_ROWS]), len(left))] if left else []
     if not plan.topics:
-        return "\n".join([*lines, f"{NOTHING_TO_DO} -> {path}"])
+        return "\n".join([*lines, f"nothing to do: the plan is empty -> {path}"])
     rows = [
         [each.topic, change(each.current, each.current + len(each.new_partitions))]
         for each in plan.topics
     ]
     topics = shortened(table(("topic", "partitions"), rows[:SHOWN_ROWS]), len(rows))
-    done = f"{count(len(proposal.new.assignment), 'partition')} to add; {LASTING} -> {path}"
+    done = f"{count(len(proposal.new.assignment), 'partition')} to add -> {path}"
     readers = text_of(command("consumers disturbed", str(path)))
     return "\n".join(
-        [topics, "", table(*growth_table(proposal.new)), *lines, done, f"their readers: {readers}"]
+        [
+            topics,
+            "",
+            table(*growth_table(proposal.new)),
+            *lines,
+            done,
+            LASTING,
+            f"their readers: {readers}",
+        ]
     )
 
 

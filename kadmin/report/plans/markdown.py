@@ -49,7 +49,7 @@ def diff_markdown(name: str, plan: Plan, examination: Examination) -> str:
             folded(title, ["name", *others], [[code(name), *rest] for name, *rest in named])
         )
     if examination.new is not None:
-        blocks += [table(*growth_table(examination.new)), f"{LASTING.capitalize()}."]
+        blocks += [table(*growth_table(examination.new)), f"{LASTING}."]
     if examination.work is not None and (elected := election_text(plan)) is not None:
         blocks.append(f"{elected.capitalize()}.")
     return "\n\n".join(blocks) + "\n"

@@ -16,6 +16,7 @@ from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import GrowthStep, Sending
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.plan.model import GrowthPlan, PlanHeader, TopicGrowth
+from kadmin.report.operations.questions import apply_question
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -152,5 +153,10 @@ def test_an_examination_has_what_is_added_and_the_topics_of_before() -> None:
     assert [each.topic for each in found.work.recipes] == ["a", "b"]
     assert found.new is not None
     assert found.new.after[4].replicas == 2
+    asked = apply_question(PLAN, found, "the cluster at x")
+    assert asked.split("\n") == [
+        "This cannot be rolled back: Kafka removes no partition of a topic.",
+        "Apply the plan to the cluster at x: 2 partitions to add?",
+    ]
     assert examine(PLAN, BOTH, NODES.publish).work is None
     assert examine(PLAN, cluster({"a-0": (1, 2)}), NODES.publish).work is None

@@ -80,7 +80,7 @@ def test_a_dry_run_changes_nothing(cluster: SimpleController, plan: Path) -> Non
     before = cluster.fingerprint()
     done = command("apply", plan, "--dry-run", "-z", cluster.connect)
     assert done.status == 0, done.err
-    assert "this cannot be rolled back" in done.err
+    assert "This cannot be rolled back" in done.err
     assert cluster.fingerprint() == before
 
 
