@@ -138,6 +138,15 @@ def test_a_request_to_stop_says_what_was_added_and_stays(stop: Stop, state: Oper
     assert isinstance(stopped(LEADERLESS, *STEPS), Wait)
 
 
+def test_a_cancellation_ends_what_never_gets_leaders() -> None:
+    request = StopRequest(Stop.CANCEL, "somebody", "now")
+    seen = Observed(LEADERLESS, STEPS, NODES, request)
+    found = decide(WORK, seen, Memory(epoch=1), 61.0)
+    assert isinstance(found, Finish)
+    assert found.state is OperationState.CANCELLED
+    assert "have no leader" in found.message
+
+
 def test_progress_counts_new_partitions_that_are_led() -> None:
     observed = Observed(replace(BOTH, states=ONE.states), STEPS, NODES)
     found = WORK.tally(observed, Memory())
