@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.names import INTERNAL_TOPICS
 from kadmin.plan.diff import loads_of
 from kadmin.plan.model import GrowthPlan, PlanHeader, TopicGrowth
-from kadmin.plan.new_partitions import place
+from kadmin.plan.new_partitions import PartitionPlacer
 from kadmin.plan.progress import in_flight
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -77,13 +78,13 @@ def effect(growths: Iterable[TopicGrowth], state: ClusterState) -> NewPartitions
 
 def propose_growth(state: ClusterState, topics: Collection[str], partitions: int) -> GrowthProposal:
     """Propose that topics, which exist, get as many partitions."""
-    reasons = {topic: _obstacle(topic, state, partitions) for topic in sorted(topics)}
+    moving = {partition.topic for partition in in_flight(state)}
+    reasons = {topic: _obstacle(topic, state, partitions, moving) for topic in sorted(topics)}
     able = [topic for topic, reason in reasons.items() if reason is None]
-    held, growths = dict(state.assignment), dict[str, TopicGrowth]()
+    placer, growths = PartitionPlacer(state), dict[str, TopicGrowth]()
     for topic in sorted(able, key=lambda each: (-len(state.topics[each].replicas[0]), each)):
         now = len(state.topics[topic].replicas)
-        growths[topic] = TopicGrowth(topic, now, place(state, held, topic, partitions - now))
-        held |= growths[topic].assignment
+        growths[topic] = TopicGrowth(topic, now, placer.place(topic, partitions - now))
     grown = tuple(growths[topic] for topic in able)
     return GrowthProposal(
         GrowthPlan(PlanHeader("growth", state.cluster_id), grown),
@@ -92,14 +93,16 @@ def propose_growth(state: ClusterState, topics: Collection[str], partitions: int
     )
 
 
-def _obstacle(topic: str, state: ClusterState, partitions: int) -> str | None:
+def _obstacle(
+    topic: str, state: ClusterState, partitions: int, moving: Collection[str]
+) -> str | None:
     replicas = state.topics[topic].replicas
     if topic in INTERNAL_TOPICS:
         return "Kafka, or kadmin's record, needs it as it is"
     if len(replicas) >= partitions:
-        return f"it has {len(replicas)} partitions, and Kafka removes none"
+        return f"it has {count(len(replicas), 'partition')}, and Kafka removes none"
     if len(replicas[0]) > len(state.brokers):
-        return f"its {len(replicas[0])} replicas need as many live brokers"
-    if any(each.topic == topic for each in in_flight(state)):
+        return f"it needs {count(len(replicas[0]), 'live broker')} for its replicas"
+    if topic in moving:
         return "it is being reassigned"
     return None

@@ -27,27 +27,36 @@ from kadmin.errors import KadminError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from kadmin.cluster.model import Assignment, ClusterState, Replicas
+    from kadmin.cluster.model import ClusterState, Replicas
 
     Level: TypeAlias = Callable[[int, int], tuple[int, int]]
 
 
-def place(state: ClusterState, held: Assignment, topic: str, number: int) -> tuple[Replicas, ...]:
-    """Return the ordered replicas of `number` new partitions of a topic.
+class PartitionPlacer:
+    """Places new partitions of one topic after the other on a cluster."""
 
-    `held` are the partitions of the cluster, with those that are new already. The topic's
-    replication factor is at most the number of live brokers.
-    """
-    lists = list(held.values())
-    own = [replicas for partition, replicas in held.items() if partition.topic == topic]
-    shape = _shape(state, len(own[0]))
-    counts = _counts(shape, number, _level(lists, own))
-    firsts, own_firsts = ([each[:1] for each in some] for some in (lists, own))
-    leaders: Counter[int] = Counter()
-    level = _level(firsts, own_firsts)
-    _fill(leaders, number, counts, level, lambda broker: leaders[broker] < counts[broker])
-    deal = _Deal(shape, counts, leaders, Counter(each[:2] for each in lists))
-    return tuple(deal.take(left) for left in range(number, 0, -1))
+    def __init__(self, state: ClusterState) -> None:
+        lists = state.assignment.values()
+        self._state = state
+        self._held = Counter(chain.from_iterable(lists))
+        self._led = Counter(each[0] for each in lists if each)
+        self._firsts = Counter(each[:2] for each in lists)
+
+    def place(self, topic: str, number: int) -> tuple[Replicas, ...]:
+        """Return the ordered replicas of `number` new partitions of a topic.
+
+        Its replication factor is at most the number of live brokers.
+        """
+        own = self._state.topics[topic].replicas.values()
+        shape = _shape(self._state, len(self._state.topics[topic].replicas[0]))
+        counts = _counts(shape, number, _level(self._held, Counter(chain.from_iterable(own))))
+        leaders: Counter[int] = Counter()
+        level = _level(self._led, Counter(each[0] for each in own if each))
+        _fill(leaders, number, counts, level, lambda broker: leaders[broker] < counts[broker])
+        self._held.update(counts)
+        self._led.update(leaders)
+        deal = _Deal(shape, counts, leaders, self._firsts)
+        return tuple(deal.take(left) for left in range(number, 0, -1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +98,9 @@ def _shape(state: ClusterState, factor: int) -> _Shape:
     return _Shape(racks, factor, int(factor >= len(sizes)), most)
 
 
-def _level(lists: Iterable[Replicas], own: Iterable[Replicas]) -> Level:
+def _level(held: Counter[int], own: Counter[int]) -> Level:
     """Return the level of a broker with some more replicas: in the cluster, then of the topic."""
-    held, of_topic = (Counter(chain.from_iterable(some)) for some in (lists, own))
-    return lambda broker, more: (held[broker] + more, of_topic[broker] + more)
+    return lambda broker, more: (held[broker] + more, own[broker] + more)
 
 
 def _counts(shape: _Shape, number: int, level: Level) -> Counter[int]:

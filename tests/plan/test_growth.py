@@ -33,7 +33,7 @@ def test_topics_grow_to_the_number_and_those_with_most_replicas_are_placed_first
 @pytest.mark.parametrize(
     ("topic", "partitions", "reason"),
     [
-        ("a", 1, "it has 1 partitions, and Kafka removes none"),
+        ("a", 1, "it has 1 partition, and Kafka removes none"),
         ("__consumer_offsets", 9, "Kafka, or kadmin's record, needs it as it is"),
     ],
 )
@@ -47,7 +47,7 @@ def test_a_topic_in_mid_move_and_one_with_too_few_brokers_do_not_grow() -> None:
     assert propose_growth(state, ["a"], 2).impossible == {"a": "it is being reassigned"}
     few = replace(STATE, brokers={1: STATE.brokers[1]})
     assert propose_growth(few, ["b"], 2).impossible == {
-        "b": "its 3 replicas need as many live brokers"
+        "b": "it needs 3 live brokers for its replicas"
     }
 
 

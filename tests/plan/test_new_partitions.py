@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cluster.states import cluster
 
-from kadmin.plan.new_partitions import place
+from kadmin.plan.new_partitions import PartitionPlacer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -59,7 +59,7 @@ def test_no_lists_on_as_many_racks_have_more_even_counts(case: tuple[ClusterStat
     """Rule: racks first, then replicas, then leaders; everything that exists stays."""
     state, number = case
     factor = len(state.topics[TOPIC].replicas[0])
-    new = place(state, state.assignment, TOPIC, number)
+    new = PartitionPlacer(state).place(TOPIC, number)
     allowed = best_lists(state, factor)
     assert len(new) == number
     assert all(tuple(sorted(each)) in allowed for each in new)
@@ -82,12 +82,12 @@ def test_an_empty_broker_gets_new_partitions_and_leads_them() -> None:
     state = cluster(
         {"t-0": (1,), "x-0": (1,), "x-1": (2,), "x-2": (2,)}, brokers=dict.fromkeys((1, 2, 3))
     )
-    assert place(state, state.assignment, TOPIC, 2) == ((3,), (3,))
+    assert PartitionPlacer(state).place(TOPIC, 2) == ((3,), (3,))
 
 
 def test_the_next_leaders_of_a_brokers_partitions_differ() -> None:
     state = cluster({"t-0": (1, 2, 3)}, brokers=dict.fromkeys((1, 2, 3)))
-    new = place(state, state.assignment, TOPIC, 5)
+    new = PartitionPlacer(state).place(TOPIC, 5)
     pairs = Counter(each[:2] for each in (*new, (1, 2, 3)))
     assert max(pairs.values()) == 1
     assert Counter(each[0] for each in (*new, (1, 2, 3))) == {1: 2, 2: 2, 3: 2}
