@@ -67,7 +67,7 @@ def compacted(topic: str, world: ClusterView) -> bool:
     return "compact" in (own or world.facts.cleanup_policy or "")
 
 
-def effect(growths: Iterable[TopicGrowth], state: ClusterState) -> NewPartitions:
+def new_partitions_of(growths: Iterable[TopicGrowth], state: ClusterState) -> NewPartitions:
     """Return what growths add to a cluster."""
     new = {partition: ids for growth in growths for partition, ids in growth.assignment.items()}
     then = {**state.assignment, **new}
@@ -88,7 +88,7 @@ def propose_growth(state: ClusterState, topics: Collection[str], partitions: int
     grown = tuple(growths[topic] for topic in able)
     return GrowthProposal(
         GrowthPlan(PlanHeader("growth", state.cluster_id), grown),
-        effect(grown, state),
+        new_partitions_of(grown, state),
         {topic: reason for topic, reason in reasons.items() if reason is not None},
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import kafka
@@ -10,7 +11,7 @@ from support.eras.claims import KRAFT_CLAIMS, KRAFT_VERSIONS
 from support.eras.kraft import filled_topic, grow, held, move, slow_copies, take_back
 from support.kafka.group_members import commit
 from support.live.kraft import make_topic, wait_assigned
-from support.live.waiting import stays, wait_until
+from support.live.waiting import PATIENCE_S, stays, wait_until
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.worlds.kafka.wire.metadata import read_metadata
@@ -116,6 +117,22 @@ def test_growth_during_a_reassignment(
     assert ("accepted" if code == 0 else f"refused ({code})") == seen(
         "growth_during_a_reassignment"
     )
+
+
+def test_growth_and_keys(
+    connection: KafkaConnection, topic: str, seen: Callable[[str], str]
+) -> None:
+    def sent() -> list[int]:
+        servers = list(connection.servers.addresses)
+        with closing(kafka.KafkaProducer(bootstrap_servers=servers)) as producer:
+            keys = [str(number).encode() for number in range(10)]
+            return [producer.send(topic, key=each).get(PATIENCE_S).partition for each in keys]
+
+    assert set(sent()) == {0}
+    assert grow(connection, topic, 3, (1, 2), (2, 1)) == 0
+    wait_until(lambda: partitions(connection, topic) == 3)
+    moved = sum(number > 0 for number in sent())
+    assert seen("growth_and_keys") == f"{moved} of 10"
 
 
 def test_growth_and_latest(

@@ -8,7 +8,7 @@ import pytest
 from support.cluster.states import cluster, moving, tp
 
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.growth import compacted, effect, is_reached, propose_growth
+from kadmin.plan.growth import compacted, is_reached, new_partitions_of, propose_growth
 from kadmin.plan.model import TopicGrowth
 from kadmin.plan.rules import ClusterView
 
@@ -61,7 +61,7 @@ def test_a_growth_is_reached_by_its_own_lists_alone() -> None:
 
 
 def test_what_it_adds_counts_for_brokers_that_are_not_alive_too() -> None:
-    found = effect([TopicGrowth("a", 1, ((9, 4),))], STATE)
+    found = new_partitions_of([TopicGrowth("a", 1, ((9, 4),))], STATE)
     assert found.assignment == {tp("a-1"): (9, 4)}
     assert (found.before[9].replicas, found.after[9].replicas, found.after[9].leaders) == (0, 1, 1)
 

@@ -27,7 +27,7 @@ from kadmin.operations.decide.common import AskedTopics, before_request, overdue
 from kadmin.operations.decide.spec import ListedOperationSpec, PlanKind, Verdict
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import GrowthStep
-from kadmin.plan.growth import effect, is_reached
+from kadmin.plan.growth import is_reached, new_partitions_of
 from kadmin.plan.model import GrowthPlan, TopicRecipe
 from kadmin.plan.progress import Progress
 from kadmin.wording import count, name_some
@@ -139,7 +139,7 @@ def examine_growth(found: Examination, plan: GrowthPlan, world: ClusterView) -> 
     topics = [state.topics[name] for name in plan.names]
     recipes = tuple(TopicRecipe(topic.name, topic.replicas) for topic in topics)
     topic_ids = {topic.name: topic.topic_id for topic in topics if topic.topic_id is not None}
-    new = effect(growths, state)
+    new = new_partitions_of(growths, state)
     return replace(
         found,
         work=GrowthWork(plan, recipes, topic_ids),

@@ -8,7 +8,7 @@ from kadmin.cluster.model import NO_LEADER, TopicPartition
 from kadmin.errors import StalePlanError
 from kadmin.insight.predict.consumers import OFFSETS, CoordinatorRow, coordinating_partition
 from kadmin.insight.predict.disturbance import Group, OffsetsIn, changed, disturbed
-from kadmin.insight.predict.plans import added, planned, require_fitting
+from kadmin.insight.predict.plans import planned, require_fitting
 from kadmin.insight.predict.whatif import placements_of
 from kadmin.insight.tables.table import Table
 from kadmin.operations.reading.brokers import groups_in_metadata, groups_of
@@ -50,7 +50,7 @@ def disturbances(context: Context, plan: Plan) -> tuple[Table, tuple[str, ...]]:
     state = _read(context)
     require_fitting(plan, state)
     before = placements_of(state)
-    changes = changed(before, planned(plan, before, state)) + added(plan, state)
+    changes = changed(before, planned(plan, before, state))
     topics = sorted({was.partition.topic for was, _ in changes})
     in_kafka, unavailable = (
         groups_of(context.backend.brokers(state), state) if changes else ({}, ())

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from kazoo.security import make_acl
 from support.cli.in_process import command
 from support.controller.simple_controller import Manner, SimpleController
 from support.documents.plans import document
@@ -104,6 +105,16 @@ def test_a_dead_broker_and_another_count_refuse(cluster: SimpleController, plan:
     cluster.add_partition("orders", [1, 2])
     refused = command("apply", plan, "--yes", "-z", cluster.connect)
     assert "orders has 2 partitions, the plan was made on 1" in refused.err
+
+
+def test_a_right_that_is_missing_is_named_before_anything_is_written(
+    cluster: SimpleController, plan: Path
+) -> None:
+    path = "/brokers/topics/orders"
+    cluster.client.set_acls(path, [make_acl("world", "anyone", read=True)])
+    refused = command("apply", plan, "--yes", "-z", cluster.connect)
+    assert (refused.status, f"w on {path}" in refused.err) == (6, True), refused.err
+    assert cluster.replicas("orders") == BEFORE
 
 
 def publish(then: Callable[[], object] | None = None, action: Action = Action.CALL) -> Fault:
