@@ -36,7 +36,7 @@ MODES = [
     ),
     *(pytest.param((each, "kraft"), id=f"kraft-{each}") for each in KRAFT_VERSIONS),
 ]
-KILLS = 4
+KILLS, PARTS = 4, 3
 
 
 @pytest.fixture(scope="module", params=MODES)
@@ -135,6 +135,8 @@ def test_a_growth_killed_at_some_writes(growths: Growths, then: str) -> None:
 
 
 @pytest.mark.executor
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("then", ["resumed", "cancelled"])
-def test_a_growth_killed_at_every_write(growths: Growths, then: str) -> None:
-    assert [wrong for each in growths.points() for wrong in getattr(growths, then)(each)] == []
+def test_a_growth_killed_at_every_write(growths: Growths, then: str, part: int) -> None:
+    points = growths.points()[part::PARTS]
+    assert [wrong for each in points for wrong in getattr(growths, then)(each)] == []
