@@ -118,6 +118,10 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
         f"{_B} --out recovery.yaml",
         f"{_B} --samples samples \\\n    --html recovery.html --out recovery.yaml",
     ),
+    "propose growth": (
+        f"orders --partitions 24 {_B} --out growth.yaml",
+        "'order*' --per-broker 2 --inventory inventory \\\n    --out growth.yaml",
+    ),
     "load build": ("--samples samples --out load", "--samples samples --out load --per-week"),
     "sandbox up": ("--version 3.9.2 --brokers 4 --chroot /kafka", "--kraft --disks 2"),
     "sandbox seed": ("",),

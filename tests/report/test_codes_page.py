@@ -59,8 +59,11 @@ LIVE = {
     "KA077": {},
     "KA086": {},
     "KA087": {},
+    "KA099": {},
 }
 """What is pending on the live clusters of the examples that need one."""
+CONFIGS = {"KA099": {"orders": {"cleanup.policy": "compact"}}}
+"""The configs of topics of these clusters."""
 POLICIES = {"KA086": Policy(never_unclean=("stranded",))}
 USABLE = {"KA070": {3: 1_000}}
 """The bytes that disks of these clusters can still hold."""
@@ -85,6 +88,8 @@ WARNINGS = {
     "KA071",
     "KA075",
     "KA082",
+    "KA098",
+    "KA103",
 }
 
 
@@ -171,6 +176,7 @@ def refused(example: Example, code: str, folder: Path) -> list[KadminError]:
         return []
     world = world_of(read_inventory(folder / "inventory").single())
     state = replace(world.state, requests=Requests(**LIVE[code]))  # type: ignore[arg-type]  # by field
+    state = replace(state, topic_configs=CONFIGS.get(code, {}))
     assert not isinstance(document, Policy)
     facts = replace(
         world.facts,

@@ -329,6 +329,16 @@ GOOD["unclean-leader-election"] = [
         },
     }
 ]
+GOOD["partition-growth"] = [
+    {
+        **HEAD,
+        "kind": "PartitionGrowth",
+        "spec": {
+            "allow": {"keys_move": True},
+            "topics": [{"topic": "a", "current": 1, "new_partitions": [[1, 2]]}],
+        },
+    }
+]
 ODD: dict[str, list[Any]] = {
     "type": [None, 1.5, "x", [], {}],
     "const": ["other", 7],

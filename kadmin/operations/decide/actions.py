@@ -10,6 +10,7 @@ from kadmin.operations.record.steps import (
     CreationStep,
     DeletionStep,
     ElectionStep,
+    GrowthStep,
     ProbeStep,
     UncleanElectionStep,
     WaveStep,
@@ -25,7 +26,13 @@ if TYPE_CHECKING:
     from kadmin.operations.record.steps import Channel, Errand, Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.plan.copied import OnDisk, Sizes
-    from kadmin.plan.model import DecommissionPlan, DeletionLayout, PartitionTarget, TopicRecipe
+    from kadmin.plan.model import (
+        DecommissionPlan,
+        DeletionLayout,
+        PartitionTarget,
+        TopicGrowth,
+        TopicRecipe,
+    )
     from kadmin.plan.pairs import AtOnce
     from kadmin.plan.throttle import ConfigChanges
 
@@ -259,6 +266,13 @@ class PublishTopic:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishGrowth:
+    """Add partitions to a topic."""
+
+    growth: TopicGrowth
+
+
+@dataclass(frozen=True, slots=True)
 class TakeBack:
     """Return partitions in flight to their original ordered replicas; () where those are unknown.
 
@@ -313,7 +327,13 @@ def unfinished(error: KadminError) -> Finish:
 
 
 Publish: TypeAlias = (
-    Probe | PublishWave | PublishElection | ForceLeaders | PublishDeletion | PublishTopic
+    Probe
+    | PublishWave
+    | PublishElection
+    | ForceLeaders
+    | PublishDeletion
+    | PublishTopic
+    | PublishGrowth
 )
 Action: TypeAlias = (
     AskListening
@@ -334,18 +354,22 @@ Action: TypeAlias = (
 
 def step_of(action: Publish, number: int, at: str) -> tuple[Step, int]:
     """Return the step that records a publish, and how many partitions or topics it affects."""
+    step: Step
     match action:
         case Probe():
-            return ProbeStep(number, at, action.channel), 0
+            step, affected = ProbeStep(number, at, action.channel), 0
         case PublishWave():
-            return WaveStep(number, at, action.wave), len(action.targets)
+            step, affected = WaveStep(number, at, action.wave), len(action.targets)
         case PublishElection():
             kind = UncleanElectionStep if action.unclean else ElectionStep
-            return kind(number, at, action.partitions), len(action.partitions)
+            step, affected = kind(number, at, action.partitions), len(action.partitions)
         case ForceLeaders():
             partitions = tuple(each.partition for each in action.targets)
-            return UncleanElectionStep(number, at, partitions), len(partitions)
+            step, affected = UncleanElectionStep(number, at, partitions), len(partitions)
         case PublishDeletion():
-            return DeletionStep(number, at, action.topics), len(action.topics)
+            step, affected = DeletionStep(number, at, action.topics), len(action.topics)
         case PublishTopic():
-            return CreationStep(number, at, (action.recipe.topic,)), 1
+            step, affected = CreationStep(number, at, (action.recipe.topic,)), 1
+        case PublishGrowth():
+            step, affected = GrowthStep(number, at, (action.growth.topic,)), 1
+    return step, affected

@@ -24,6 +24,7 @@ from kadmin.operations.reading.brokers import (
     with_elections,
     with_guards,
 )
+from kadmin.operations.reading.growth import with_readers
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.listening import listening_of
 from kadmin.operations.reading.stop import read_stops
@@ -34,6 +35,7 @@ from kadmin.operations.throttles.changes import record_throttle
 from kadmin.plan.model import (
     DecommissionPlan,
     DeletionPlan,
+    GrowthPlan,
     MaintenancePlan,
     ReassignmentPlan,
     RecoveryPlan,
@@ -234,6 +236,9 @@ def _study(
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(context, plan.topics):
             return state, given, Examination((), None)
         facts = with_guards(given, context.backend, state, plan.topics)
+        refused = refused_credentials(context.backend, state)
+    elif isinstance(plan, GrowthPlan):
+        facts = with_readers(given, context.backend, state, plan.names)
         refused = refused_credentials(context.backend, state)
     elif isinstance(plan, ReassignmentPlan) and _changes(plan, state):
         facts = with_disks(given, state, context.backend.brokers(state))

@@ -42,6 +42,7 @@ class StepKind(StrEnum):
     UNCLEAN_ELECTION = "unclean election"
     DELETION = "deletion"
     CREATION = "creation"
+    GROWTH = "growth"
     CANCEL = "cancel"
     REPAIR = "repair"
     GONE = "gone"
@@ -224,6 +225,13 @@ class ConfigStep(TopicStep):
 
 
 @dataclass(frozen=True, slots=True)
+class GrowthStep(TopicStep):
+    """A request for more partitions of topics."""
+
+    kind = StepKind.GROWTH
+
+
+@dataclass(frozen=True, slots=True)
 class GoneStep(StepOnRecord):
     """Brokers that were seen stopped in the stage at index `wave` of a maintenance."""
 
@@ -274,6 +282,7 @@ Step: TypeAlias = (
     | UncleanElectionStep
     | DeletionStep
     | CreationStep
+    | GrowthStep
     | HealStep
     | GoneStep
     | DrainStep

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from kadmin.plan.model.decommission import DecommissionPlan
+from kadmin.plan.model.growth import GrowthPlan, TopicGrowth
 from kadmin.plan.model.header import DocumentFile, PlanHeader
 from kadmin.plan.model.hours import HoursSpec, hours_of, read_outside
 from kadmin.plan.model.maintenance import MaintenancePlan, MaintenanceRound
@@ -67,6 +68,7 @@ __all__ = [
     "ElectionPlan",
     "ForcedLeader",
     "FreeBytes",
+    "GrowthPlan",
     "HoursOfLoad",
     "HoursSpec",
     "LoadSpec",
@@ -88,6 +90,7 @@ __all__ = [
     "Switch",
     "ThrottleBy",
     "ThrottleSpec",
+    "TopicGrowth",
     "TopicRecipe",
     "WaveLimits",
     "WaveOrder",
@@ -107,5 +110,6 @@ Plan: TypeAlias = (
     | MaintenancePlan
     | DecommissionPlan
     | RecoveryPlan
+    | GrowthPlan
 )
 Document: TypeAlias = Plan | RebalanceRequest | Policy

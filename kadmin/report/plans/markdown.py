@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.plan.units import readable_size
-from kadmin.report.kinds import election_text, words_of
+from kadmin.report.kinds import LASTING, election_text, words_of
 from kadmin.report.markdown import MOST_ROWS, cell, code, folded, more, table
 from kadmin.report.plans.rows import (
     BROKER_COLUMNS,
     PARTITION_COLUMNS,
     broker_rows,
     end_text,
+    growth_table,
     makespan_text,
     partition_row,
     target_table,
@@ -47,6 +48,8 @@ def diff_markdown(name: str, plan: Plan, examination: Examination) -> str:
         blocks.append(
             folded(title, ["name", *others], [[code(name), *rest] for name, *rest in named])
         )
+    if examination.new is not None:
+        blocks += [table(*growth_table(examination.new)), f"{LASTING}."]
     if examination.work is not None and (elected := election_text(plan)) is not None:
         blocks.append(f"{elected.capitalize()}.")
     return "\n\n".join(blocks) + "\n"

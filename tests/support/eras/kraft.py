@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kafka.protocol.admin import (
     AlterPartitionReassignmentsRequest,
+    CreatePartitionsRequest,
     CreateTopicsRequest,
     ElectLeadersRequest,
 )
@@ -267,3 +268,23 @@ def topic_id(connection: KafkaConnection, topic: str) -> str:
 def delete(connection: KafkaConnection, topic: str) -> None:
     assert delete_topics(connection, {topic: topic_id(connection, topic)}) == {topic: None}
     wait_until(lambda: topic not in read_metadata(connection, [topic]).topics)
+
+
+def grow(
+    connection: KafkaConnection,
+    topic: str,
+    total: int,
+    *lists: Replicas,
+    validate_only: bool = False,
+) -> int:
+    """The error code of a request for more partitions with these replicas."""
+    wanted = CreatePartitionsRequest.CreatePartitionsTopic
+    assignments = [wanted.CreatePartitionsAssignment(broker_ids=list(each)) for each in lists]
+    request = CreatePartitionsRequest(
+        topics=[wanted(name=topic, count=total, assignments=assignments)],
+        timeout_ms=_TIMEOUT_MS,
+        validate_only=validate_only,
+    )
+    answer = connection.change("add partitions", request, timeout_s=PATIENCE_S)
+    code: int = answer.results[0].error_code
+    return code
