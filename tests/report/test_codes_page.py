@@ -16,6 +16,7 @@ from support.pages.codes import PAGE as CODES_PAGE
 from support.pages.codes import codes_page
 
 from kadmin.cli import run
+from kadmin.cluster.disks import Disk, DiskReplica, DiskState
 from kadmin.cluster.model import PendingRequest, Requests, TopicPartition
 from kadmin.diagnostics import Diagnostic, Location
 from kadmin.documents import parse_document
@@ -58,11 +59,30 @@ LIVE = {
     "KA073": {},
     "KA077": {},
     "KA086": {},
+    "KA088": {},
+    "KA089": {},
+    "KA090": {},
+    "KA091": {},
+    "KA092": {},
 }
 """What is pending on the live clusters of the examples that need one."""
-POLICIES = {"KA086": Policy(never_unclean=("stranded",))}
+POLICIES = {
+    "KA086": Policy(never_unclean=("stranded",)),
+    "KA092": Policy(codes={"KA092": Switch.ERROR}),
+}
 USABLE = {"KA070": {3: 1_000}}
 """The bytes that disks of these clusters can still hold."""
+A_0 = TopicPartition("orders", 0)
+DISKS = {
+    broker: (
+        Disk(broker, "/data/a", 1_000, 200),
+        Disk(broker, "/data/b", 1_000, 900, state),
+    )
+    for broker, state in enumerate((DiskState.ONLINE, DiskState.CORDONED, DiskState.FAILED), 1)
+}
+"""The disks of the clusters of the examples of KA088 to KA092."""
+ON_DISKS = {broker: (DiskReplica(A_0, broker, "/data/a", 10),) for broker in (1, 2)} | {3: ()}
+ONLINE = dict.fromkeys((1, 2), DISKS[1])
 ASKED = {"KA073": (f"{UNSEEN}: Broker 2 did not list consumer groups",)}
 """What brokers of these clusters did not answer."""
 SIGNALS = KnownSignals("prod", {"produce_p99": "s"})
@@ -175,6 +195,8 @@ def refused(example: Example, code: str, folder: Path) -> list[KadminError]:
         unavailable=ASKED.get(code, ()),
         from_brokers=True,
         signals=SIGNALS,
+        disks={} if code < "KA088" else ONLINE if code == "KA091" else DISKS,
+        replicas={} if code < "KA088" else ON_DISKS,
     )
     policy = POLICIES.get(code)
     return list(examine(document, state, NODES.publish, facts, policy).refusals)
