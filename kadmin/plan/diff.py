@@ -8,8 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
 from kadmin.cluster.names import RECORD_TOPIC
-from kadmin.plan.directories import Directories, disk_moves, is_placed
-from kadmin.plan.disk_forecast import Forecast, forecast
+from kadmin.plan.directories import Directories, disk_moves, first_directories, is_placed
+from kadmin.plan.disk_forecast import DiskForecasts, forecast
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.makespan import repack
 from kadmin.plan.model import WaveOrder
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.capabilities import PublishLimits
     from kadmin.cluster.model import Assignment, ClusterState, TopicPartition
-    from kadmin.plan.directories import DiskMove
+    from kadmin.plan.directories import DiskMove, FirstDirectories
     from kadmin.plan.model import PartitionTarget, ReassignmentPlan
     from kadmin.plan.waves import Wave
 
@@ -57,12 +57,17 @@ class PlanDiff:
     before: Mapping[int, BrokerLoad]
     after: Mapping[int, BrokerLoad]
     directories: Directories = field(default_factory=Directories)
-    disks: Forecast = field(default_factory=Forecast)
+    disks: DiskForecasts = field(default_factory=DiskForecasts)
 
     @property
     def disk_moves(self) -> tuple[DiskMove, ...]:
         """The replicas that are not in the log directories that the plan names."""
         return disk_moves(self.pending, self.directories)
+
+    @property
+    def first_directories(self) -> FirstDirectories:
+        """The log directories of now, of partitions for which the plan names some."""
+        return first_directories(self.pending, self.directories)
 
     @property
     def replicas_added(self) -> int:

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
     Listed: TypeAlias = Mapping[int, Mapping[TopicPartition, DiskReplica]]
     FirstDirectories: TypeAlias = Mapping[TopicPartition, Mapping[int, str]]
+    """The log directories of partitions' replicas, by broker."""
 
 
-class Placement(StrEnum):
+class DirectoryPlace(StrEnum):
     """The place of a replica that is to be in a log directory."""
 
     THERE = "there"
@@ -99,16 +100,16 @@ class Directories:
         """Return the copy that is to replace a replica, None where there is none."""
         return self.futures.get(broker, {}).get(partition)
 
-    def placement(self, partition: TopicPartition, broker: int, path: str) -> Placement:
+    def placement(self, partition: TopicPartition, broker: int, path: str) -> DirectoryPlace:
         """Compare the place of a replica with the directory in which it is to be."""
         if broker not in self.replicas:
-            return Placement.UNKNOWN
+            return DirectoryPlace.UNKNOWN
         present, future = self.present(partition, broker), self.future(partition, broker)
         if present is None:
-            return Placement.ABSENT
+            return DirectoryPlace.ABSENT
         if future is not None:
-            return Placement.MOVING if future.path == path else Placement.ELSEWHERE
-        return Placement.THERE if present == path else Placement.ELSEWHERE
+            return DirectoryPlace.MOVING if future.path == path else DirectoryPlace.ELSEWHERE
+        return DirectoryPlace.THERE if present == path else DirectoryPlace.ELSEWHERE
 
     def failed(self, broker: int) -> tuple[str, ...]:
         """Return the directories that a broker cannot read."""
@@ -116,7 +117,9 @@ class Directories:
         return tuple(each.path for each in found if each.state is DiskState.FAILED)
 
 
-def placements(target: PartitionTarget, found: Directories) -> Iterator[tuple[int, str, Placement]]:
+def placements(
+    target: PartitionTarget, found: Directories
+) -> Iterator[tuple[int, str, DirectoryPlace]]:
     """Yield each broker for which a target names a directory, with it and the replica's place."""
     for broker, path in target.directories.items():
         yield broker, path, found.placement(target.partition, broker, path)
@@ -124,7 +127,7 @@ def placements(target: PartitionTarget, found: Directories) -> Iterator[tuple[in
 
 def is_placed(target: PartitionTarget, found: Directories) -> bool:
     """Whether every replica is in the directory that its target names; unknown is not."""
-    return all(place is Placement.THERE for _, _, place in placements(target, found))
+    return all(place is DirectoryPlace.THERE for _, _, place in placements(target, found))
 
 
 def disk_moves(targets: Iterable[PartitionTarget], found: Directories) -> tuple[DiskMove, ...]:
@@ -132,7 +135,7 @@ def disk_moves(targets: Iterable[PartitionTarget], found: Directories) -> tuple[
     moves = []
     for target in targets:
         for broker, path, place in placements(target, found):
-            if place is not Placement.THERE:
+            if place is not DirectoryPlace.THERE:
                 replica = found.replicas.get(broker, {}).get(target.partition)
                 moves.append(
                     DiskMove(target.partition, broker, path)

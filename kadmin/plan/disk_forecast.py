@@ -69,14 +69,14 @@ class DiskForecast:
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class DiskForecasts:
     """The disks that waves write to, by broker and path, and the shortages, of sums as well."""
 
     disks: tuple[DiskForecast, ...] = ()
     shortages: tuple[Shortage, ...] = ()
 
 
-def forecast(waves: Sequence[Sequence[PartitionTarget]], facts: ClusterFacts) -> Forecast:
+def forecast(waves: Sequence[Sequence[PartitionTarget]], facts: ClusterFacts) -> DiskForecasts:
     """Predict every disk that gets copies in the waves."""
     receivers = {
         broker
@@ -102,7 +102,7 @@ def forecast(waves: Sequence[Sequence[PartitionTarget]], facts: ClusterFacts) ->
     lacking = tuple(each for disks in brokers.values() for each in disks.shortages())
     sums = {broker: usable for broker, usable in facts.usable.items() if broker not in brokers}
     by_sum = (_in_sum(each, facts) for each in shortages(waves, sums))
-    return Forecast(found, tuple(sorted((*lacking, *by_sum), key=lambda each: each.broker_id)))
+    return DiskForecasts(found, tuple(sorted((*lacking, *by_sum), key=lambda each: each.broker_id)))
 
 
 def _has_room_known(disks: Iterable[Disk]) -> bool:

@@ -10,10 +10,12 @@ from kadmin.operations.record.steps import (
     CreationStep,
     DeletionStep,
     ElectionStep,
+    LogDirsStep,
     ProbeStep,
     UncleanElectionStep,
     WaveStep,
 )
+from kadmin.plan.directories import Directories
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +47,8 @@ class Observed:
 
     Where a request is absent, what the topics show is therefore final. `steps` are those that
     published something. `capabilities` are those of the way to the cluster. `sizes` and `on_disk`
-    are the copies' bytes by the brokers, empty where those were not asked.
+    are the copies' bytes by the brokers, empty where those were not asked; `directories` are where
+    the replicas are for which the plan names log directories.
     """
 
     state: ClusterState
@@ -54,6 +57,7 @@ class Observed:
     request: StopRequest | None = None
     sizes: Sizes = field(default_factory=dict)
     on_disk: OnDisk = field(default_factory=dict)
+    directories: Directories = field(default_factory=Directories)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +218,20 @@ class PublishWave:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishLogDirs:
+    """Ask a broker to have replicas of one wave in these log directories.
+
+    `present` are those in which they are, of those that the broker has.
+    """
+
+    wave: int
+    broker_id: int
+    log_dirs: Mapping[TopicPartition, str]
+    present: Mapping[TopicPartition, str]
+    topic_ids: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
 class PublishElection:
     """Ask the controller to elect the preferred leaders of these partitions.
 
@@ -293,7 +311,9 @@ def unfinished(error: KadminError) -> Finish:
     return Finish(OperationState.RUNNING, error.message, error)
 
 
-Publish: TypeAlias = Probe | PublishWave | PublishElection | PublishDeletion | PublishTopic
+Publish: TypeAlias = (
+    Probe | PublishWave | PublishLogDirs | PublishElection | PublishDeletion | PublishTopic
+)
 Action: TypeAlias = (
     AskListening
     | AskHealth
@@ -317,6 +337,9 @@ def step_of(action: Publish, number: int, at: str) -> tuple[Step, int]:
             return ProbeStep(number, at, action.channel), 0
         case PublishWave():
             return WaveStep(number, at, action.wave), len(action.targets)
+        case PublishLogDirs(wave, broker_id, log_dirs, present, topic_ids):
+            step = LogDirsStep(number, at, wave, broker_id, log_dirs, present, topic_ids)
+            return step, len(log_dirs)
         case PublishElection():
             kind = UncleanElectionStep if action.unclean else ElectionStep
             return kind(number, at, action.partitions), len(action.partitions)

@@ -11,7 +11,7 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.plan.copying import WHOLE_NETWORK, throttle_of
 from kadmin.plan.diff import diff
 from kadmin.plan.election import electable
-from kadmin.plan.model import UNTHROTTLED, Elect
+from kadmin.plan.model import Elect, ThrottleBy
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.rules import check_disk_space, refusals_of, refuses
 from kadmin.wording import brokers_in_words, count, name_some
@@ -56,7 +56,13 @@ def examine_reassignment(
     targets = tuple(filled.get(target.partition, target) for target in plan.reassignments)
     return replace(
         found,
-        work=ReassignmentWork(waves, targets, plan.elect, skips_deleted=plan.allow_topics_deleted),
+        work=ReassignmentWork(
+            waves,
+            targets,
+            plan.elect,
+            skips_deleted=plan.allow_topics_deleted,
+            moves_per_disk=plan.moves_per_disk,
+        ),
     )
 
 
@@ -67,8 +73,8 @@ def _throttle(
     facts: ClusterFacts,
 ) -> Throttle | None:
     spec = plan.throttle
-    if plan.hours is not None and spec in {None, UNTHROTTLED}:
-        spec = WHOLE_NETWORK
+    if plan.hours is not None and (spec is None or spec.by is ThrottleBy.NONE):
+        spec = replace(WHOLE_NETWORK, disks=None if spec is None else spec.disks)
     found = None if spec is None else throttle_of(spec, waves, state, facts.inbound)
     if found is None:
         return None

@@ -28,6 +28,7 @@ from kadmin.operations.decide.actions import (
 from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.copies import CopyingSpec
+from kadmin.operations.decide.ended_moves import moves_left
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.leaving import LeftError, leave
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -41,6 +42,7 @@ from kadmin.operations.execute.pacer import Pacer
 from kadmin.operations.execute.sender import Sender
 from kadmin.operations.observers.health import HealthGate
 from kadmin.operations.observers.other_tools import OtherTools
+from kadmin.operations.reading.directories import DirectoryReader, between_disks_now
 from kadmin.operations.reading.empty import see_empty
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
@@ -83,9 +85,13 @@ class Runner:
         self._work = work
         self._other_tools = OtherTools(context, work)
         self._health_gate = HealthGate(context, record, self._other_tools)
-        self._throttling = Throttling(context, record, work)
+        between_disks = partial(between_disks_now, context, record.operation_id, work)
+        self._throttling = Throttling(context, record, work, between_disks)
         self._late_brokers = LateBrokers(context, work, self._throttling)
         self._replica_bytes = ReplicaBytes(
+            work, context.backend.brokers, context.clock, context.tell
+        )
+        self._directories = DirectoryReader(
             work, context.backend.brokers, context.clock, context.tell
         )
         self._pace = Pace(work)
@@ -130,6 +136,7 @@ class Runner:
     def _close(self) -> None:
         self._pacer.close()
         self._replica_bytes.close()
+        self._directories.close()
 
     def _observe(self) -> Observed:
         context, request = self._context, self._session.request()
@@ -154,6 +161,7 @@ class Runner:
         observed = Observed(state, steps, context.backend.capabilities, request)
         if not cancelling:
             observed = self._replica_bytes.measure(observed, self._memory)
+        observed = self._directories.look(observed, self._memory)
         self._remember(observed)
         if request is None:
             self._session.write(partial(self._late_brokers.look, state))
@@ -270,6 +278,7 @@ class Runner:
                 raise finish.error
             work = self._work if isinstance(self._work, ReassignmentWork) else None
             left = copies_left(self._context, () if work is None else work.targets, observed)
+            left += moves_left(observed)
             rollback = None if work is None else work.undone_by(observed, None)
             finish = replace(finish, message=finish.message + left)
             finish = (

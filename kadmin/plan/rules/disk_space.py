@@ -14,7 +14,7 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.plan.disk_forecast import Forecast
+    from kadmin.plan.disk_forecast import DiskForecasts
     from kadmin.plan.model import Policy
 
 _BROKERS = command("inspect brokers") + ", to choose brokers with room"
@@ -22,7 +22,7 @@ _DISKS = command("inspect disks") + ", to choose disks with room"
 
 
 def check_disk_space(
-    found: Forecast, most: float, policy: Policy | None = None
+    found: DiskForecasts, most: float, policy: Policy | None = None
 ) -> Iterator[Diagnostic]:
     """Yield the brokers and disks that lack room for waves, and disks that are filled above `most`.
 

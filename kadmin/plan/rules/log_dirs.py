@@ -8,7 +8,7 @@ from kadmin.cluster.disks import DiskState
 from kadmin.diagnostics import Diagnostic
 from kadmin.next_step import command
 from kadmin.plan import codes
-from kadmin.plan.directories import Directories, Placement, placements
+from kadmin.plan.directories import Directories, DirectoryPlace, placements
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
@@ -55,18 +55,18 @@ def check_log_dirs(plan: ReassignmentPlan, world: ClusterView | None) -> Iterato
 
 def _of_directory(
     target: PartitionTarget,
-    at: tuple[int, str, Placement],
+    at: tuple[int, str, DirectoryPlace],
     found: Directories,
     world: ClusterView,
     index: int,
 ) -> Iterator[Diagnostic]:
     broker, path, place = at
-    if place is Placement.THERE or broker not in world.state.brokers:
+    if place is DirectoryPlace.THERE or broker not in world.state.brokers:
         return
     code, field = codes.LOG_DIR_CLOSED, _field(index)
     disks = {disk.path: disk for disk in found.disks.get(broker, ())}
     here = f"{target.partition}: "
-    if not disks or place is Placement.UNKNOWN:
+    if not disks or place is DirectoryPlace.UNKNOWN:
         yield _unknown(target, broker, world, field)
         return
     if path not in disks:
@@ -75,7 +75,7 @@ def _of_directory(
     elif disks[path].state is DiskState.FAILED:
         message = f"{here}log directory {path} of broker {broker} failed"
         next_step = "name another one, or another broker"
-    elif disks[path].state is DiskState.CORDONED and place is not Placement.MOVING:
+    elif disks[path].state is DiskState.CORDONED and place is not DirectoryPlace.MOVING:
         message = f"{here}log directory {path} of broker {broker} is cordoned"
         next_step = "name another one, or take the cordon off"
     elif broker in (world.state.replicas(target.partition) or ()) and found.failed(broker):

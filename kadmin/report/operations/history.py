@@ -30,6 +30,8 @@ from kadmin.operations.record.steps import (
     ThrottleStep,
     TopicStep,
     WaveStep,
+)
+from kadmin.operations.record.throttle_steps import (
     current_throttle,
     throttle_changes,
 )

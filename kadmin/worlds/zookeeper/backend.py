@@ -15,10 +15,12 @@ from kadmin.cluster.model import Listening
 from kadmin.cluster.servers import Servers
 from kadmin.errors import KadminError, NotCompletedError
 from kadmin.next_step import command
-from kadmin.operations.decide.actions import PublishElection, PublishWave
+from kadmin.operations.decide.actions import PublishElection, PublishLogDirs, PublishWave
 from kadmin.operations.port import ConfigsOutcome, Postponed, PublishOutcome
+from kadmin.operations.store import OperationStore
 from kadmin.wording import name_some
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
+from kadmin.worlds.kafka.requests import move_replicas
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.elections import elect_leaders
 from kadmin.worlds.kafka.wire.reassignments import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments
@@ -33,6 +35,7 @@ from kadmin.worlds.zookeeper.reader import (
     read_configs,
     require_kafka_cluster,
 )
+from kadmin.worlds.zookeeper.values.znodes import ZnodeValues
 from kadmin.worlds.zookeeper.write_rights import denied_writes
 from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG
@@ -115,6 +118,8 @@ class ZooKeeperBackend:
         self._publisher = Publisher(store, paths)
         self._configs = ConfigWriter(store, paths, clock)
         self._mover = ControllerMover(store, clock)
+        # It writes the steps of requests to brokers, and reads nothing.
+        self._steps = OperationStore(ZnodeValues(store, paths, clock), lambda _: None)
 
     def check(self) -> None:
         """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode.
@@ -148,13 +153,19 @@ class ZooKeeperBackend:
     def publish(
         self, step: Step, action: Publish, seen: ClusterState, lease: Lease
     ) -> PublishResult:
-        """Write step record and admin node in one multi; a recovery's are sent to the brokers."""
+        """Write step record and admin node in one multi.
+
+        Those of a recovery, and requests for log directories, are sent to the brokers.
+        """
         match action:
             case PublishWave(by_api=True):
                 targets = {each.partition: each.replicas for each in action.targets}
                 send = partial(alter_reassignments, targets=targets)
             case PublishElection(unclean=True):
                 send = partial(elect_leaders, partitions=action.partitions, unclean=True)
+            case PublishLogDirs():
+                with KafkaConnection(self._listeners(seen)) as connection:
+                    return move_replicas(connection, self._steps, step, action, lease)
             case _:
                 return self._publisher.publish(step, action, seen, lease)
         # What was refused shows on the cluster.

@@ -56,6 +56,7 @@ from kadmin.operations.record.steps import (
     GoneStep,
     HealStep,
     Intent,
+    LogDirsStep,
     ProbeStep,
     Replaced,
     Sending,
@@ -277,6 +278,16 @@ def test_a_step_survives_the_round_trip(
         GoneStep(3, "now", 2, tuple(range(len(named)))),
         DrainStep(3, "now", (tuple(PartitionTarget(each, (1, 2), (2, 3)) for each in named),)),
         ErrandStep(3, "now", Errand.CORDON, (4,)),
+        LogDirsStep(
+            3,
+            "now",
+            2,
+            7,
+            dict.fromkeys(named, "/b"),
+            dict.fromkeys(named[:1], "/a"),
+            {each.topic: None for each in named},
+            refused,
+        ),
     )
     (step,) = (each for each in every if each.kind is kind)
     assert decode_step(encode_step(step)) == step
