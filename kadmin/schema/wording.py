@@ -213,8 +213,8 @@ def _exactly_one(error: ValidationError) -> Iterator[SchemaViolation]:
         return
     branches = _items(error.validator_value)
     names = [name for branch in branches for name in branch.get("required", ())]
-    # A branch with properties forbids those of the others, and may be beside them.
-    alone = {name for each in branches if "properties" in each for name in each["required"]}
+    # What may be alone may also be beside the others.
+    alone = {name for each in branches if "propertyNames" in each for name in each["required"]}
     found = [name for name in names if name in error.instance and name not in alone]
     given = f"here are {' and '.join(found)}" if found else "here is none"
     yield _violation(error, f"exactly one of {', '.join(names)} is needed; {given}")

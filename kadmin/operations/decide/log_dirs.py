@@ -39,7 +39,7 @@ from kadmin.operations.decide.actions import (
     failed,
 )
 from kadmin.operations.decide.common import overdue
-from kadmin.operations.decide.wave import COPYING, health_gate
+from kadmin.operations.decide.wave import COPYING, health_gate, published
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import Sending, log_dirs_of
 from kadmin.plan.directories import DirectoryPlace, placements
@@ -116,10 +116,11 @@ class DirectoryLook:
 
     def _begin_wave(self, now: float) -> Action | None:
         first = self._begin(now)
-        if first is None or moves_begun(self._observed, self._memory):
+        observed, memory = self._observed, self._memory
+        if first is None or moves_begun(observed, memory) or published(observed, memory):
             return first
         wave = tuple({each.target.partition: each.target for each in self.seen}.values())
-        return health_gate((wave,), self._observed, self._memory, now) or first
+        return health_gate((wave,), observed, memory, now) or first
 
     def _at_end(self, now: float) -> Action | None:
         """Return what the end of the plan waits for.

@@ -206,7 +206,7 @@ _ONE_OF = [
         "type": "object",
         "additionalProperties": True,
         "required": ["disks"],
-        "properties": dict.fromkeys(_BY, False),
+        "propertyNames": {"enum": ["disks"]},
     },
     {"const": ThrottleBy.NONE.value},
 ]

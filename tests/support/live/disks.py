@@ -1,0 +1,188 @@
+"""A live cluster whose brokers have two disks each, and kadmin's commands on it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from support.cli.in_process import command
+from support.live.kraft import wait_assigned
+from support.live.waiting import wait_until
+
+from kadmin.cluster.config_entity import ConfigEntity
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
+from kadmin.documents import parse_document
+from kadmin.operations.context import Clock
+from kadmin.operations.events import StepPublished
+from kadmin.operations.execute.apply import apply
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import ReassignmentPlan
+from kadmin.plan.throttle import DISK_RATE
+from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.sandbox.disks import Disks
+from kadmin.sandbox.seed import create_topics
+from kadmin.worlds.kafka.cluster import kafka_context
+from kadmin.worlds.kafka.wire.configs import read_own_configs
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.log_dirs import alter_log_dirs, ask_log_dirs
+from kadmin.worlds.kafka.wire.records import produce
+from kadmin.worlds.zookeeper.cluster import zookeeper_context
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from support.cli.in_process import Answer
+
+    from kadmin.cluster.model import Replicas
+    from kadmin.operations.context import Context
+    from kadmin.operations.events import Event
+
+BROKERS = (1, 2, 3)
+RECORDS = [b"x" * 900_000] * 6
+"""More than a broker copies to another disk at one byte per second, before it is held back."""
+HELD = "1B/s"
+_numbers = itertools.count()
+
+
+class DiskCluster:
+    """Brokers 1 to 3 with two disks each, in either mode."""
+
+    def __init__(self, sandbox: Sandbox, connection: KafkaConnection) -> None:
+        self.sandbox = sandbox
+        self.connection = connection
+
+    def kadmin(self, *arguments: str | Path) -> Answer:
+        """Run kadmin against this cluster."""
+        if self.sandbox.spec.kraft:
+            address = {"KADMIN_BOOTSTRAP_SERVER": ",".join(self.sandbox.bootstrap)}
+        else:
+            address = {"KADMIN_ZOOKEEPER": self.sandbox.connect_string}
+        return command(*arguments, environment=address)
+
+    @contextmanager
+    def context(self, clock: Clock, events: list[Event] | None = None) -> Iterator[Context]:
+        """Open the cluster's context in this process."""
+        heard: list[Event] = [] if events is None else events
+
+        def tell(event: Event) -> None:
+            heard.append(event)
+
+        if self.sandbox.spec.kraft:
+            yield kafka_context(self.connection, None, clock, tell)
+            return
+        with Store.connect(self.sandbox.connect_string) as store:
+            yield zookeeper_context(store, Paths(), clock, tell)
+
+    def topic(self, replicas: Mapping[int, Replicas], *, filled: bool = True) -> str:
+        """Make a topic, and write more than one fetch to each partition."""
+        name = f"on-disks-{next(_numbers)}"
+        create_topics(self.sandbox, {name: dict(replicas)})
+        targets = {TopicPartition(name, number): ids for number, ids in replicas.items()}
+        wait_assigned(self.connection, targets)
+        if filled:
+            produce(self.connection.servers, dict.fromkeys(targets, RECORDS))
+        return name
+
+    def disks(self, broker: int) -> list[str]:
+        """The log directories of a broker, as it names them."""
+        return [each.path for each in ask_log_dirs(self.connection, [broker])().disks[broker]]
+
+    def copies(self, partition: TopicPartition, broker: int) -> dict[str, bool]:
+        """The directories of a replica, and whether the copy there is a future one."""
+        found = ask_log_dirs(self.connection, [broker])().replicas.get(broker, ())
+        return {each.path: each.is_future for each in found if each.partition == partition}
+
+    def places(self, partition: TopicPartition, *brokers: int) -> dict[int, str]:
+        """The directory of each replica; one that is moved is in two, and fails the test."""
+        found = {}
+        for broker in brokers:
+            (found[broker],) = self.copies(partition, broker)
+        return found
+
+    def other(self, partition: TopicPartition, broker: int) -> str:
+        """The directory of a broker in which a replica is not."""
+        present = self.places(partition, broker)[broker]
+        return next(each for each in self.disks(broker) if each != present)
+
+    def fuller(self, broker: int) -> str:
+        """The directory of a broker with the most partitions: Kafka would not choose it."""
+        found = ask_log_dirs(self.connection, [broker])().replicas[broker]
+        paths = [each.path for each in found]
+        return max(self.disks(broker), key=paths.count)
+
+    def make_fuller(self, broker: int, path: str) -> None:
+        """Put one partition more than elsewhere on a disk."""
+        while self.fuller(broker) != path or self._tied(broker):
+            name = self.topic({0: (broker,)}, filled=False)
+            partition = TopicPartition(name, 0)
+            if self.places(partition, broker)[broker] != path:
+                alter_log_dirs(self.connection, broker, {path: [partition]})
+                wait_until(lambda: self.copies(partition, broker) == {path: False})  # noqa: B023
+
+    def _tied(self, broker: int) -> bool:
+        found = ask_log_dirs(self.connection, [broker])().replicas[broker]
+        counts = [sum(each.path == path for each in found) for path in self.disks(broker)]
+        return len(set(counts)) < len(counts)
+
+    def disk_rates(self) -> dict[int, str | None]:
+        """The rate between disks that each broker has."""
+        own = {broker: ConfigEntity.of_broker(broker) for broker in BROKERS}
+        return {
+            broker: read_own_configs(self.connection, [entity], broker_id=broker)
+            .get(entity, {})
+            .get(DISK_RATE)
+            for broker, entity in own.items()
+        }
+
+    def operation(self) -> dict[str, Any]:
+        """The last operation on record."""
+        found: list[dict[str, Any]] = json.loads(self.kadmin("history", "-o", "json").out)[
+            "operations"
+        ]
+        return found[-1]
+
+    def leave_in_flight(self, file: Path, step: int) -> None:
+        """Apply a plan, and stop as at --timeout once `step` is published."""
+        plan, clock = parse_document(file.read_bytes(), file.name), Clock()
+        assert isinstance(plan, ReassignmentPlan)
+        with self.context(clock) as context:
+
+            def tell(event: Event) -> None:
+                if isinstance(event, StepPublished) and event.step >= step:
+                    clock.until = clock.now()
+
+            object.__setattr__(context, "tell", tell)
+            apply(context, plan, ClusterFacts(), 0)
+
+
+@contextmanager
+def running_on_disks(version: str, mode: str, folder: Path) -> Iterator[DiskCluster]:
+    """Run such a cluster of a version."""
+    sandbox = Sandbox.up(
+        SandboxSpec(folder, version=version, mode=mode, brokers=len(BROKERS), disks=Disks(2))
+    )
+    try:
+        with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
+            yield DiskCluster(sandbox, connection)
+    finally:
+        sandbox.down()
+
+
+def plan_of(
+    *entries: tuple[TopicPartition, Replicas, list[str]], spec: str = "throttle: none"
+) -> str:
+    """A plan with a directory for each replica."""
+    lines = [
+        f"  - {{topic: {each.topic}, partition: {each.partition}, replicas: {list(replicas)}, "
+        f"log_dirs: {json.dumps(log_dirs)}}}"
+        for each, replicas, log_dirs in entries
+    ]
+    return "\n".join(
+        ["kind: PartitionReassignment", "spec:", f"  {spec}", "  partitions:", *lines, ""]
+    )
