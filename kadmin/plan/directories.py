@@ -76,7 +76,7 @@ class Directories:
         """Return the replicas of these partitions among those that brokers listed."""
         asked = frozenset(partitions)
         listed = {
-            broker: [each for each in found if each.partition in asked]
+            broker: [each for each in found if each.partition in asked] if asked else []
             for broker, found in replicas.items()
         }
         return cls(

@@ -197,6 +197,7 @@ def refused(example: Example, code: str, folder: Path) -> list[KadminError]:
         signals=SIGNALS,
         disks={} if code < "KA088" else ONLINE if code == "KA091" else DISKS,
         replicas={} if code < "KA088" else ON_DISKS,
+        disks_unavailable=("broker 3 did not answer",) if code == "KA091" else (),
     )
     policy = POLICIES.get(code)
     return list(examine(document, state, NODES.publish, facts, policy).refusals)

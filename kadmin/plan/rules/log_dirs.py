@@ -92,14 +92,13 @@ def _of_directory(
 
 
 def _unknown(target: PartitionTarget, broker: int, world: ClusterView, field: Field) -> Diagnostic:
-    """Report unknown directories: an error where brokers were asked, else a warning."""
-    asked = bool(world.facts.disks or world.facts.disks_unavailable)
+    """Report unknown directories: an error where brokers did not answer, else a warning."""
     why = "; ".join(world.facts.disks_unavailable)
     return Diagnostic(
         codes.LOG_DIRS_UNKNOWN,
         f"{target.partition}: the log directories of broker {broker} are not known",
         f"{why}; see " + _LOOK if why else _LOOK,
-        "error" if asked else "warning",
+        "error" if why else "warning",
         partition=target.partition,
         broker=broker,
         field=field,
