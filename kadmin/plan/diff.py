@@ -100,10 +100,10 @@ def diff(
     named = {target.partition for target in targets if target.directories}
     directories = Directories.of(facts.disks, facts.replicas, named)
     pending = tuple(
-        target
+        replace(target, current=target.replicas) if reached else target
         for target in targets
-        if judge(target, state, published=False) not in at_target
-        or not is_placed(target, directories)
+        for reached in [judge(target, state, published=False) in at_target]
+        if not (reached and is_placed(target, directories))
     )
     moving = {target.partition for target in pending}
     held = state.assignment

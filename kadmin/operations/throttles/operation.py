@@ -26,11 +26,7 @@ from kadmin.operations.decide import settling
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.holder import LostLockError, is_run_by
-from kadmin.operations.record.steps import (
-    ThrottleChange,
-    ThrottleStep,
-    waves_of,
-)
+from kadmin.operations.record.steps import ThrottleChange, ThrottleStep, log_dirs_of, waves_of
 from kadmin.operations.record.throttle_steps import (
     current_throttle,
     throttle_changes,
@@ -154,7 +150,8 @@ class Throttling:
         changes = {entity: keys for entity, keys in wanted.items() if entity in found}
         foreign = edits_to_set(changes, found).kept
         # Followers catch up with or without a throttle.
-        if foreign and not waves_of(steps) and self._work.channel is not None:
+        begun = waves_of(steps) or log_dirs_of(steps)
+        if foreign and not begun and self._work.channel is not None:
             raise changed_before(foreign, self._resume)
         self._note_kept(foreign)
 

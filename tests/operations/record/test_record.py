@@ -127,6 +127,20 @@ def test_a_record_survives_the_round_trip(record: OperationRecord) -> None:
     assert decode_record(encode_record(record), record.operation_id) == record
 
 
+@given(
+    records,
+    st.dictionaries(
+        partitions, st.dictionaries(st.integers(0, 9), st.text(max_size=5), min_size=1), max_size=3
+    ),
+)
+def test_log_directories_are_kept_and_older_versions_refuse_the_record(
+    record: OperationRecord, log_dirs: dict[TopicPartition, dict[int, str]]
+) -> None:
+    data = encode_record(replace(record, log_dirs=log_dirs))
+    assert decode_record(data, record.operation_id) == replace(record, log_dirs=log_dirs)
+    assert ("log_dirs" in json.loads(zlib.decompress(data))) == bool(log_dirs)
+
+
 HEALTH = Health(frozenset({1, 2}), frozenset(), frozenset({TopicPartition("a", 0)}))
 
 
