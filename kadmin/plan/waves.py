@@ -162,7 +162,11 @@ class Packing:
             index=index,
             reassignments=tuple(self.taken),
             payload=encode_reassignment(
-                {target.partition: target.replicas for target in self.taken}
+                {
+                    target.partition: target.replicas
+                    for target in self.taken
+                    if target.replicas != target.current  # else it moves between disks alone
+                }
             ),
             moves_in=dict(sorted(self.moves_in.items())),
             moves_out=dict(sorted(self.moves_out.items())),
