@@ -71,6 +71,8 @@ class DiskReplica:
 
 DISK_FILL = 0.9
 """The part of a disk above which it counts as full."""
+MOST_WRITTEN_BYTES = 64_000_000
+"""What may be written to a file system between two looks at it, for one answer of a broker."""
 OfBroker = TypeVar("OfBroker", Disk, DiskReplica)
 
 _BY_PARTITION = attrgetter("partition.topic", "partition.partition", "broker_id")
@@ -103,15 +105,28 @@ def current_replicas(found: Iterable[DiskReplica]) -> tuple[DiskReplica, ...]:
 def file_systems(disks: Iterable[Disk]) -> tuple[tuple[Disk, ...], ...]:
     """Return the disks of one broker, those of one file system together.
 
-    No answer names file systems. Two with the same total and usable bytes are taken for one: their
-    space then counts once. A disk of unknown size is on one of its own.
+    No answer names file systems. Two of the same size and with the same usable bytes, but for what
+    is written while a broker looks at one after the other, are taken for one: their space then
+    counts once. A disk of unknown size is on one of its own.
     """
-    shared: dict[object, list[Disk]] = {}
+    groups: list[list[Disk]] = []
     for disk in disks:
-        known = disk.total_bytes is not None and disk.usable_bytes is not None
-        key = (disk.total_bytes, disk.usable_bytes) if known else disk.path
-        shared.setdefault(key, []).append(disk)
-    return tuple(map(tuple, shared.values()))
+        shared = next((group for group in groups if _share_space(group[0], disk)), None)
+        if shared is None:
+            groups.append([disk])
+        else:
+            shared.append(disk)
+    return tuple(map(tuple, groups))
+
+
+def _share_space(one: Disk, other: Disk) -> bool:
+    if one.total_bytes is None or one.usable_bytes is None or other.usable_bytes is None:
+        return False
+    written = min(MOST_WRITTEN_BYTES, one.total_bytes // 1000)
+    return (
+        one.total_bytes == other.total_bytes
+        and abs(one.usable_bytes - other.usable_bytes) <= written
+    )
 
 
 def usable_bytes(disks: Iterable[Disk]) -> int | None:
@@ -121,4 +136,4 @@ def usable_bytes(disks: Iterable[Disk]) -> int | None:
     """
     open_to_new = [disk for disk in disks if disk.state is DiskState.ONLINE]
     each = [shared[0].usable_bytes for shared in file_systems(open_to_new)]
-    return sum(known for known in each if known is not None) if None not in each else None
+    return None if None in each else sum(known or 0 for known in each)

@@ -6,6 +6,7 @@ import pytest
 from support.cluster.states import tp
 
 from kadmin.cluster.disks import (
+    MOST_WRITTEN_BYTES,
     Disk,
     DiskReplica,
     DiskState,
@@ -22,6 +23,26 @@ UNKNOWN = [Disk(1, f"/{name}") for name in "xy"]
 
 def test_directories_with_the_same_two_numbers_are_one_file_system() -> None:
     assert file_systems([A, SMALLER, B]) == ((A, B), (SMALLER,))
+
+
+@pytest.mark.parametrize(
+    ("total", "difference", "shared"),
+    [
+        (4 * 10**12, MOST_WRITTEN_BYTES, True),
+        (4 * 10**12, MOST_WRITTEN_BYTES + 1, False),
+        (96_000_000, 96_000, True),
+        (96_000_000, 96_001, False),
+    ],
+)
+def test_what_is_written_between_two_looks_makes_no_second_file_system(
+    total: int, difference: int, *, shared: bool
+) -> None:
+    """Rule: a broker looks at one directory after the other, while clients write."""
+    one, other = (
+        Disk(1, path, total, total // 2 + more) for path, more in (("/a", 0), ("/b", difference))
+    )
+    assert (len(file_systems([one, other])) == 1) is shared
+    assert (len(file_systems([other, one])) == 1) is shared
 
 
 def test_directories_of_unknown_size_share_nothing() -> None:

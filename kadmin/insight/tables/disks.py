@@ -45,8 +45,8 @@ class DiskRow:
     ]
     shared_with: Annotated[
         tuple[str, ...],
-        "Other log directories of the broker with the same total_bytes and usable_bytes: they are "
-        "taken to be on the same file system.",
+        "Other log directories of the broker with the same total_bytes and, nearly, usable_bytes: "
+        "they are taken to be on the same file system.",
     ]
     arriving: Annotated[
         Count | Absent | None,
