@@ -187,6 +187,6 @@ def test_a_target_disk_that_fails_ends_the_operation_with_the_reason_and_loses_n
         assert cluster.places(partition, 3) == first
         refused = cluster.kadmin("apply", file, "--yes")
         assert refused.status == 4, refused
-        assert "KA089" in refused.err
+        assert "KA090" in refused.err
     finally:
         cluster.sandbox.repair_disk(3, Path(target))

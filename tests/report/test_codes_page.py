@@ -59,16 +59,16 @@ LIVE = {
     "KA073": {},
     "KA077": {},
     "KA086": {},
-    "KA088": {},
     "KA089": {},
     "KA090": {},
     "KA091": {},
     "KA092": {},
+    "KA093": {},
 }
 """What is pending on the live clusters of the examples that need one."""
 POLICIES = {
     "KA086": Policy(never_unclean=("stranded",)),
-    "KA092": Policy(codes={"KA092": Switch.ERROR}),
+    "KA093": Policy(codes={"KA093": Switch.ERROR}),
 }
 USABLE = {"KA070": {3: 1_000}}
 """The bytes that disks of these clusters can still hold."""
@@ -80,7 +80,7 @@ DISKS = {
     )
     for broker, state in enumerate((DiskState.ONLINE, DiskState.CORDONED, DiskState.FAILED), 1)
 }
-"""The disks of the clusters of the examples of KA088 to KA092."""
+"""The disks of the clusters of the examples of KA089 to KA093."""
 ON_DISKS = {broker: (DiskReplica(A_0, broker, "/data/a", 10),) for broker in (1, 2)} | {3: ()}
 ONLINE = dict.fromkeys((1, 2), DISKS[1])
 ASKED = {"KA073": (f"{UNSEEN}: Broker 2 did not list consumer groups",)}
@@ -195,9 +195,9 @@ def refused(example: Example, code: str, folder: Path) -> list[KadminError]:
         unavailable=ASKED.get(code, ()),
         from_brokers=True,
         signals=SIGNALS,
-        disks={} if code < "KA088" else ONLINE if code == "KA091" else DISKS,
-        replicas={} if code < "KA088" else ON_DISKS,
-        disks_unavailable=("broker 3 did not answer",) if code == "KA091" else (),
+        disks={} if code < "KA089" else ONLINE if code == "KA092" else DISKS,
+        replicas={} if code < "KA089" else ON_DISKS,
+        disks_unavailable=("broker 3 did not answer",) if code == "KA092" else (),
     )
     policy = POLICIES.get(code)
     return list(examine(document, state, NODES.publish, facts, policy).refusals)
