@@ -18,7 +18,7 @@ from kadmin.plan.directories import DirectoryPlace
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.operations.decide.actions import Memory, Observed, PublishLogDirs
@@ -53,27 +53,23 @@ def end_moves(observed: Observed, memory: Memory, now: float) -> PublishLogDirs 
     return Wait("ending moves between disks") if waits else None
 
 
-def moves_left(observed: Observed) -> str:
-    """Say what became of the moves between disks of an operation that was cancelled.
-
-    Empty where it began none.
-    """
+def moves_left(observed: Observed) -> Iterator[str]:
+    """Say what became of the moves between disks of an operation that was cancelled."""
     begun = begun_moves(observed.steps)
-    if not begun:
-        return ""
     places = {each: observed.directories.placement(*each, path) for each, path in begun.items()}
     moving, unknown, there = (
         [each for each, found in places.items() if found is place]
         for place in (DirectoryPlace.MOVING, DirectoryPlace.UNKNOWN, DirectoryPlace.THERE)
     )
     ended = len(begun) - len(moving) - len(unknown) - len(there)
-    parts = [f"{count(ended, 'move')} between disks ended"] if ended else []
-    parts += [f"{count(len(there), 'replica')} on the planned disk"] if there else []
+    if ended:
+        yield f"{count(ended, 'move')} between disks ended"
+    if there:
+        yield f"{count(len(there), 'replica')} on the planned disk"
     if moving:
-        parts.append(f"still moving between disks: {_named(moving)}")
+        yield f"still moving between disks: {_named(moving)}"
     if unknown:
-        parts.append(f"moves between disks of brokers that do not answer: {_named(unknown)}")
-    return "".join(f"; {part}" for part in parts)
+        yield f"moves between disks of brokers that do not answer: {_named(unknown)}"
 
 
 def begun_moves(steps: Iterable[Step]) -> dict[Replica, str]:

@@ -258,12 +258,12 @@ def test_cancel_now_leaves_every_replica_in_its_present_directory() -> None:
     assert isinstance(end, Finish)
     assert (end.state, end.error) == (OperationState.CANCELLED, None)
     told = Observed(STAYS, steps, API, directories=ended)
-    assert moves_left(told) == "; 1 move between disks ended"
+    assert list(moves_left(told)) == ["1 move between disks ended"]
+    assert end.message == "1 move between disks ended"
     gone = Observed(STAYS, steps, API)
-    assert moves_left(gone) == (
-        "; moves between disks of brokers that do not answer: t-0 on broker 1"
-    )
-    assert moves_left(Observed(STAYS, (), API)) == ""
+    unknown = "moves between disks of brokers that do not answer: t-0 on broker 1"
+    assert list(moves_left(gone)) == [unknown]
+    assert list(moves_left(Observed(STAYS, (), API))) == []
 
 
 @dataclass
