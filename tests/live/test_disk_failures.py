@@ -19,6 +19,7 @@ from kadmin.sandbox.disks import Disks, why_not
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from support.kafka.processes import KadminProcess
     from support.live.disks import DiskBrokers
 
     from kadmin.cluster.model import Replicas, TopicPartition
@@ -42,6 +43,15 @@ def plan_in(folder: Path, entry: tuple[TopicPartition, Replicas, list[str]], rat
     plan = folder / "plan.yaml"
     plan.write_text(plan_of(entry, spec=f"throttle: {{rate: {rate}, disks: {rate}}}"))
     return plan
+
+
+def wait_told(runner: KadminProcess, words: str) -> None:
+    """Wait until a run says something, while it is at work."""
+    try:
+        wait_until(lambda: words in runner.told or runner.ended)
+    except AssertionError:
+        raise AssertionError(f"not {words}: {runner.told}") from None
+    assert words in runner.told, runner.told
 
 
 def repair(brokers: DiskBrokers, broker: int, path: str) -> None:
@@ -87,7 +97,7 @@ def test_a_disk_that_fails_under_a_new_replica_is_repaired_or_the_operation_canc
         runner = cluster.run("apply", str(plan), "--yes")
         wait_until(lambda: target in cluster.copies(partition, 3))
         cluster.sandbox.fail_disk(3, Path(target))
-        wait_until(lambda: f"log directories failed: {target} of broker 3" in runner.told)
+        wait_told(runner, f"log directories failed: {target} of broker 3")
         assert "kadmin cancel --now" in runner.told
         if way_out == "cancelled":
             cancelled = cluster.kadmin("cancel", "--now", "--yes")
@@ -118,7 +128,7 @@ def test_a_disk_that_fails_under_a_replica_that_is_moved_away_is_waited_for(
         runner = cluster.run("apply", str(plan), "--yes")
         wait_until(lambda: cluster.copies(partition, 3) == {first: False, target: True})
         cluster.sandbox.fail_disk(3, Path(first))
-        wait_until(lambda: f"log directories failed: {first} of broker 3" in runner.told)
+        wait_told(runner, f"log directories failed: {first} of broker 3")
         cancelled = cluster.kadmin("cancel", "--now", "--yes")
         assert cancelled.status == 0, cancelled
         assert runner.answer().status == 8
