@@ -80,6 +80,15 @@ class ReassignmentChange:
     moved_bytes: MovedBytes
     waves: Annotated[tuple[PlannedWave, ...], "The waves in the order of execution."]
     brokers: Annotated[tuple[ChangedBroker, ...], "Every broker that is alive or holds a replica."]
+    disk_moves: Annotated[
+        tuple[PlannedDiskMove, ...],
+        "The replicas that are not in the log directories that the plan names for them.",
+    ]
+    disks: Annotated[
+        tuple[ChangedDisk, ...],
+        "Every disk that gets copies, where the room of single disks and the replicas on them are "
+        "known.",
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +135,40 @@ class NewPartition(Partition):
     """A partition that a growth would add."""
 
     replicas: Replicas
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDiskMove(Partition):
+    """A replica that is to be in a log directory, and is not."""
+
+    broker_id: Annotated[Count, "Broker id."]
+    from_: Annotated[
+        str | None, "Its log directory now; null where the broker does not have it, or not known."
+    ]
+    to: Annotated[str, "The log directory that the plan names."]
+    size_bytes: Annotated[
+        Count | None,
+        "Bytes to copy between the directories; null where they are unknown, and for a replica "
+        "that comes from another broker.",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedDisk:
+    """A disk over the waves of a reassignment."""
+
+    broker_id: Annotated[Count, "Broker id."]
+    paths: Annotated[
+        tuple[Annotated[str, "The path of a log directory."], ...],
+        "The log directories on the disk.",
+    ]
+    total_bytes: Annotated[Count | None, "Size of the disk; null where it is unknown."]
+    usable_bytes: Annotated[Count, "Bytes that can be written now."]
+    least_bytes: Annotated[
+        int, "The least bytes that can be written, over the waves; negative where room lacks."
+    ]
+    wave: Annotated[Count, "The wave with the least, from 1; 0: it is now."]
+    final_bytes: Annotated[int, "Bytes that can be written when the plan is done."]
 
 
 @dataclass(frozen=True, slots=True)

@@ -288,6 +288,34 @@ NOT_LOST: Final = _code(
 # An unclean election with a policy.
 NEVER_UNCLEAN: Final = _code("KA086", "The policy forbids unclean elections of a topic.")
 
+# A plan alone.
+LOG_DIRS_LENGTH: Final = _code(
+    "KA088", "log_dirs of a partition names more or fewer directories than it has replicas."
+)
+
+# A plan against a live cluster or an inventory with disks.
+NO_SUCH_LOG_DIR: Final = _code(
+    "KA089", "A broker has no log directory of the path that a plan names.", StalePlanError
+)
+LOG_DIR_CLOSED: Final = _code(
+    "KA090",
+    "A log directory that a plan names takes no replica: it is failed or cordoned, or another one "
+    "of the broker is failed.",
+    StalePlanError,
+)
+FAILED_DISK: Final = _code(
+    "KA091",
+    "A broker with a failed log directory would get a replica, which that directory may have held.",
+    StalePlanError,
+)
+LOG_DIRS_UNKNOWN: Final = _code(
+    "KA092",
+    "A plan names log directories of a broker, and those of the broker are not known.",
+    UnreachableError,
+)
+
+# The waves of a plan against the disks of a cluster.
+DISK_FILLS: Final = _code("KA093", "A plan fills a disk above its limit.")
 # An unclean election against a live cluster whose brokers are older than Kafka 2.4.
 ELECTED_TOO: Final = _code(
     "KA087",

@@ -76,6 +76,9 @@ STEP_WORDS = {
         "partition", "change of the throttle", "changed the throttle to {rate}"
     ),
     StepKind.WAVE: StepWords("partition", "reassignment", "published wave {wave} of {waves}"),
+    StepKind.LOG_DIRS: StepWords(
+        "partition", "request for log directories", "named log directories to a broker"
+    ),
     StepKind.ELECTION: StepWords("partition", "election", "elected preferred leaders"),
     StepKind.UNCLEAN_ELECTION: StepWords(
         "partition", "unclean election", "elected leaders that lack records"

@@ -6,6 +6,7 @@ import pytest
 from support.eras.claims import DISK_VERSIONS, TIER_VERSIONS
 from support.eras.disks import DiskCluster, running_disks
 from support.live.cluster import Cluster
+from support.live.disks import BROKERS, DISK_MODES, on_disks
 from support.live.errands import MODES, cluster_of, connected
 from support.suites.versions import KRAFT_VERSIONS, VERSIONS
 
@@ -18,6 +19,7 @@ from kadmin.worlds.kafka.wire.connection import KafkaConnection
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from support.live.disks import DiskBrokers
     from support.live.errands import Brokers
 
 
@@ -57,7 +59,7 @@ def lone_brokers(lone_sandbox: Sandbox) -> Iterator[Brokers]:
 @pytest.fixture(
     scope="session", params=[each for each in DISK_VERSIONS if each in {*VERSIONS, *KRAFT_VERSIONS}]
 )
-def disk_sandbox(
+def fact_disks_sandbox(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Sandbox]:
     """A cluster of brokers 1 to 3 with three disks each, of each version."""
@@ -78,10 +80,10 @@ def tier_sandbox(
 
 
 @pytest.fixture
-def disks(disk_sandbox: Sandbox) -> Iterator[DiskCluster]:
+def disks(fact_disks_sandbox: Sandbox) -> Iterator[DiskCluster]:
     """Such a cluster; the topics of the test are gone at its end."""
-    with KafkaConnection(Servers(disk_sandbox.bootstrap)) as connection:
-        found = DiskCluster(disk_sandbox, connection)
+    with KafkaConnection(Servers(fact_disks_sandbox.bootstrap)) as connection:
+        found = DiskCluster(fact_disks_sandbox, connection)
         yield found
         found.delete_topics()
 
@@ -90,4 +92,20 @@ def disks(disk_sandbox: Sandbox) -> Iterator[DiskCluster]:
 def brokers(errand_sandbox: Sandbox) -> Iterator[Brokers]:
     """Its brokers; all run at the end, and the topics of the test are gone."""
     with connected(errand_sandbox) as found:
+        yield found
+
+
+@pytest.fixture(scope="session", params=DISK_MODES)
+def disk_sandbox(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
+    """A cluster whose brokers have two disks each."""
+    with cluster_of(request.param, tmp_path_factory, len(BROKERS), disks=Disks(2)) as found:
+        yield found
+
+
+@pytest.fixture
+def disk_brokers(disk_sandbox: Sandbox) -> Iterator[DiskBrokers]:
+    """Its brokers; all run at the end, and the topics of the test are gone."""
+    with on_disks(disk_sandbox) as found:
         yield found

@@ -61,16 +61,16 @@ class Failed:
 
 
 @pytest.fixture(scope="module")
-def failed(disk_sandbox: Sandbox) -> Iterator[Failed]:
-    with KafkaConnection(Servers(disk_sandbox.bootstrap)) as connection:
-        disks = DiskCluster(disk_sandbox, connection)
+def failed(fact_disks_sandbox: Sandbox) -> Iterator[Failed]:
+    with KafkaConnection(Servers(fact_disks_sandbox.bootstrap)) as connection:
+        disks = DiskCluster(fact_disks_sandbox, connection)
         disk, source, target = disks.disks(3)
         pair, other_pair = (disks.partition(3, each, at={3: disk}) for each in (1, 2))
         moving = disks.partition(3, at={3: source}, filled=True)
         disks.begin_inside(3, moving, target)
-        assert disk_sandbox.fail_disk(3, Path(disk))
+        assert fact_disks_sandbox.fail_disk(3, Path(disk))
         yield Failed(disk, target, pair, other_pair, moving)
-        disk_sandbox.repair_disk(3, Path(disk))
+        fact_disks_sandbox.repair_disk(3, Path(disk))
         disks.delete_topics()
 
 
@@ -228,9 +228,9 @@ class TakenOut:
 
 
 @pytest.fixture(scope="module")
-def taken_out(disk_sandbox: Sandbox) -> Iterator[TakenOut]:
-    with KafkaConnection(Servers(disk_sandbox.bootstrap)) as connection:
-        disks = DiskCluster(disk_sandbox, connection)
+def taken_out(fact_disks_sandbox: Sandbox) -> Iterator[TakenOut]:
+    with KafkaConnection(Servers(fact_disks_sandbox.bootstrap)) as connection:
+        disks = DiskCluster(fact_disks_sandbox, connection)
         lost = Lost.on(disks, disks.disks(2)[-1])
         with disks.without_last_disk(2) as folder:
             yield TakenOut(folder, lost)

@@ -11,10 +11,12 @@ from kadmin.operations.record.steps import (
     DeletionStep,
     ElectionStep,
     GrowthStep,
+    LogDirsStep,
     ProbeStep,
     UncleanElectionStep,
     WaveStep,
 )
+from kadmin.plan.directories import Directories
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +55,8 @@ class Observed:
 
     Where a request is absent, what the topics show is therefore final. `steps` are those that
     published something. `capabilities` are those of the way to the cluster. `sizes` and `on_disk`
-    are the copies' bytes by the brokers, empty where those were not asked.
+    are the copies' bytes by the brokers, empty where those were not asked; `directories` are where
+    the replicas are for which the plan names log directories.
     """
 
     state: ClusterState
@@ -62,6 +65,7 @@ class Observed:
     request: StopRequest | None = None
     sizes: Sizes = field(default_factory=dict)
     on_disk: OnDisk = field(default_factory=dict)
+    directories: Directories = field(default_factory=Directories)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +226,20 @@ class PublishWave:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishLogDirs:
+    """Ask a broker to have replicas of one wave in these log directories.
+
+    `present` are those in which they are, of those that the broker has.
+    """
+
+    wave: int
+    broker_id: int
+    log_dirs: Mapping[TopicPartition, str]
+    present: Mapping[TopicPartition, str]
+    topic_ids: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
 class PublishElection:
     """Ask the controller to elect the preferred leaders of these partitions.
 
@@ -329,6 +347,7 @@ def unfinished(error: KadminError) -> Finish:
 Publish: TypeAlias = (
     Probe
     | PublishWave
+    | PublishLogDirs
     | PublishElection
     | ForceLeaders
     | PublishDeletion
@@ -360,6 +379,9 @@ def step_of(action: Publish, number: int, at: str) -> tuple[Step, int]:
             step, affected = ProbeStep(number, at, action.channel), 0
         case PublishWave():
             step, affected = WaveStep(number, at, action.wave), len(action.targets)
+        case PublishLogDirs(wave, broker_id, log_dirs, present, topic_ids):
+            step = LogDirsStep(number, at, wave, broker_id, log_dirs, present, topic_ids)
+            affected = len(log_dirs)
         case PublishElection():
             kind = UncleanElectionStep if action.unclean else ElectionStep
             step, affected = kind(number, at, action.partitions), len(action.partitions)

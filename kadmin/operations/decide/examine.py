@@ -88,7 +88,9 @@ def examine(
     if any(each.code in _NO_CHANGE for each in refusing):
         return examination
     if isinstance(plan, ReassignmentPlan):
-        examined = with_stages(examine_reassignment(examination, plan, world, publish), plan)
+        examined = with_stages(
+            examine_reassignment(examination, plan, world, publish, policy), plan
+        )
         return with_quiet_hours(examined, world)
     return _EXAMINED[type(plan)](examination, plan, world)
 

@@ -28,6 +28,7 @@ from kadmin.operations.decide.actions import (
     Advance,
     AskListening,
     Finish,
+    PublishLogDirs,
     PublishWave,
     RunErrand,
     TakeBack,
@@ -110,6 +111,8 @@ def _goes_on(action: Action, work: OperationSpec, observed: Observed, memory: Me
     if isinstance(action, RunErrand) and action.errand is Errand.UNCORDON:
         return True
     if isinstance(action, Wait | TakeBack) and work.in_flight(observed, memory):
+        return True
+    if isinstance(action, PublishLogDirs) and work.in_flight(observed, memory):
         return True
     asks_for_wave = isinstance(action, AskListening) and action.channel is Channel.REASSIGNMENT
     return (asks_for_wave or isinstance(action, PublishWave)) and published(observed, memory)

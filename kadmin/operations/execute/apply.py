@@ -162,6 +162,7 @@ def apply(
             record,
             throttle=record_throttle(context.backend, examination.throttle),
             to_copy_bytes=None if change is None else change.moved_bytes,
+            log_dirs={} if change is None else change.first_directories,
         )
         record, warning = with_high_watermarks(context, record, state)
         _stop_if_asked(context)
@@ -301,7 +302,9 @@ def _late(late: tuple[LateRequest, ...]) -> BusyError:
 
 
 def _changes(plan: ReassignmentPlan, state: ClusterState) -> bool:
-    return any(each.replicas != state.replicas(each.partition) for each in plan.reassignments)
+    return plan.names_directories or any(
+        each.replicas != state.replicas(each.partition) for each in plan.reassignments
+    )
 
 
 def _deleted_by_us(context: Context, topics: tuple[str, ...]) -> bool:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from kadmin.answers.diff import (
     ApplyRefusal,
     ChangedBroker,
+    ChangedDisk,
     ChangedPartition,
     DiffAnswer,
     ElectedLeader,
     NewPartition,
+    PlannedDiskMove,
     PlannedGrowth,
     PlannedThrottle,
     PlannedWave,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.examination import Examination
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
+    from kadmin.plan.disk_forecast import DiskForecast
     from kadmin.plan.growth import NewPartitions
     from kadmin.plan.waves import Wave
 
@@ -87,6 +90,29 @@ def _change(change: PlanDiff) -> ReassignmentChange:
         change.moved_bytes,
         tuple(map(_wave, change.waves)),
         changed_brokers(change),
+        tuple(
+            PlannedDiskMove(
+                **asdict(each.partition),
+                broker_id=each.broker_id,
+                from_=each.source,
+                to=each.path,
+                size_bytes=each.size_bytes,
+            )
+            for each in change.disk_moves
+        ),
+        tuple(map(_disk, change.disks.disks)),
+    )
+
+
+def _disk(disk: DiskForecast) -> ChangedDisk:
+    return ChangedDisk(
+        disk.broker_id,
+        disk.paths,
+        disk.total_bytes,
+        disk.usable_bytes,
+        disk.least_bytes,
+        disk.wave,
+        disk.final_bytes,
     )
 
 

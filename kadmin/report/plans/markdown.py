@@ -10,8 +10,12 @@ from kadmin.report.kinds import LASTING, election_text, words_of
 from kadmin.report.markdown import MOST_ROWS, cell, code, folded, more, table
 from kadmin.report.plans.rows import (
     BROKER_COLUMNS,
+    DISK_COLUMNS,
+    DISK_MOVE_COLUMNS,
     PARTITION_COLUMNS,
     broker_rows,
+    disk_move_rows,
+    disk_rows,
     end_text,
     growth_table,
     makespan_text,
@@ -91,6 +95,19 @@ def _change(found: PlanDiff, throttle: Throttle | None) -> list[str]:
     return [
         *pace,
         table(BROKER_COLUMNS, broker_rows(found, changed_only=True)),
+        *_disks(found),
         folded(count(len(waves), "wave"), ["wave", "partitions", "payload", "bytes"], waves),
         folded(count(len(partitions), "partition"), PARTITION_COLUMNS, partitions),
+    ]
+
+
+def _disks(found: PlanDiff) -> list[str]:
+    moves = [
+        [code(str(each.partition)), *map(cell, map(str, row[1:]))]
+        for each, row in zip(found.disk_moves, disk_move_rows(found), strict=True)
+    ]
+    disks = [[cell(str(each)) for each in row] for row in disk_rows(found)]
+    return [
+        *([folded(count(len(disks), "disk"), DISK_COLUMNS, disks)] if disks else []),
+        *([folded("log directories", DISK_MOVE_COLUMNS, moves)] if moves else []),
     ]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
+from kadmin.cluster.names import one_line
 from kadmin.plan.throttle_words import hours_in_words
 from kadmin.plan.waves import moved_bytes
 from kadmin.report.kinds import words_of
 from kadmin.report.text import (
     NOTHING,
+    UNKNOWN,
     change,
     duration,
     ending_text,
@@ -28,6 +31,43 @@ if TYPE_CHECKING:
 
 PARTITION_COLUMNS = ("partition", "current", "target", "bytes to copy")
 BROKER_COLUMNS = ("broker", "replicas", "preferred leaders", "bytes")
+DISK_MOVE_COLUMNS = ("replica", "broker", "log directory now", "planned", "bytes to copy")
+DISK_COLUMNS = ("broker", "disk", "fill", "highest", "in wave", "at the end")
+
+
+def disk_rows(found: PlanDiff) -> list[list[object]]:
+    """Return the disks that get copies, of brokers with several, below DISK_COLUMNS."""
+    return [
+        [
+            disk.broker_id,
+            ", ".join(map(one_line, disk.paths)),
+            fill_text(disk.fill),
+            fill_text(disk.highest_fill),
+            disk.wave or NOTHING,
+            fill_text(disk.final_fill),
+        ]
+        for disk in found.disks.disks
+        if disk.has_others
+    ]
+
+
+def fill_text(fill: float | None) -> str:
+    """Return the used part of a disk in percent, rounded down as `inspect disks` does."""
+    return UNKNOWN if fill is None else f"{math.floor(100 * fill)} %"
+
+
+def disk_move_rows(found: PlanDiff) -> list[list[object]]:
+    """Return the replicas that are to be in other log directories, below DISK_MOVE_COLUMNS."""
+    return [
+        [
+            each.partition,
+            each.broker_id,
+            NOTHING if each.source is None else one_line(each.source),
+            one_line(each.path),
+            NOTHING if each.source is None else size_text(each.size_bytes),
+        ]
+        for each in found.disk_moves
+    ]
 
 
 def broker_rows(

@@ -10,9 +10,13 @@ from kadmin.plan.units import readable_size
 from kadmin.report.kinds import LASTING, election_text
 from kadmin.report.plans.rows import (
     BROKER_COLUMNS,
+    DISK_COLUMNS,
+    DISK_MOVE_COLUMNS,
     PARTITION_COLUMNS,
     broker_rows,
     busiest,
+    disk_move_rows,
+    disk_rows,
     end_text,
     growth_table,
     makespan_text,
@@ -75,9 +79,13 @@ def _change(found: PlanDiff, throttle: Throttle | None) -> str:
         [target.partition, *partition_row(target)] for target in found.pending[:SHOWN_ROWS]
     ]
     shown = shortened(table(PARTITION_COLUMNS, partitions), len(found.pending))
-    return "\n\n".join(
-        [head, shown, _waves(found, throttle), table(BROKER_COLUMNS, broker_rows(found))]
-    )
+    blocks = [head, shown]
+    if moves := disk_move_rows(found):
+        blocks.append(shortened(table(DISK_MOVE_COLUMNS, moves[:SHOWN_ROWS]), len(moves)))
+    blocks += [_waves(found, throttle), table(BROKER_COLUMNS, broker_rows(found))]
+    if disks := disk_rows(found):
+        blocks.append(shortened(table(DISK_COLUMNS, disks[:SHOWN_ROWS]), len(disks)))
+    return "\n\n".join(blocks)
 
 
 def _waves(found: PlanDiff, throttle: Throttle | None) -> str:

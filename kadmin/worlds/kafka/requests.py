@@ -9,6 +9,11 @@ from kadmin.next_step import command
 from kadmin.worlds.kafka.sending import RequestsOfStep, send_on_record
 from kadmin.worlds.kafka.wire.deletions import delete_topics
 from kadmin.worlds.kafka.wire.elections import elect_leaders
+from kadmin.worlds.kafka.wire.log_dirs import (
+    REPLICA_NOT_AVAILABLE,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    alter_log_dirs,
+)
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.refusals import RefusedError
 from kadmin.worlds.kafka.wire.registrations import NOT_REGISTERED, unregister_broker
@@ -17,12 +22,13 @@ from kadmin.worlds.kafka.wire.topics import create_partitions, create_topic
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import (
         PublishDeletion,
         PublishElection,
         PublishGrowth,
+        PublishLogDirs,
         PublishTopic,
     )
     from kadmin.operations.port import PublishOutcome
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 
+_REMEMBERED = frozenset({REPLICA_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION})
 SHOWN_S = 30.0
 """Seconds for brokers to show what the controller has done."""
 
@@ -115,6 +122,35 @@ class TopicPublisher:
             return {"refused_topics": {} if refused is None else {growth.topic: str(refused)}}
 
         return send_on_record(self._operations, step, lease, send)
+
+
+def move_replicas(
+    connection: KafkaConnection,
+    operations: OperationStore,
+    step: Step,
+    action: PublishLogDirs,
+    lease: Lease,
+) -> PublishOutcome:
+    """Ask a broker to have replicas in log directories, in either world.
+
+    The same request can be sent again without harm. A broker without the replica, or without its
+    topic yet, remembers the directory until it is restarted.
+    """
+    wanted: dict[str, list[TopicPartition]] = {}
+    for partition, path in action.log_dirs.items():
+        wanted.setdefault(path, []).append(partition)
+
+    def send(send_by: float) -> Mapping[str, Any]:
+        answers = alter_log_dirs(connection, action.broker_id, wanted, send_by=send_by)
+        return {
+            "refused": {
+                partition: str(answer)
+                for partition, answer in answers.items()
+                if answer is not None and answer.code not in _REMEMBERED
+            }
+        }
+
+    return send_on_record(operations, step, lease, send)
 
 
 def unregister(

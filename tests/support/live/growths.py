@@ -11,8 +11,8 @@ from support.documents.plans import document
 from support.kafka.broker_proxy import BrokerProxy
 from support.kafka.processes import KadminProcess
 from support.kafka.writes import points_of
-from support.live.maintenance_kills import MultiPoint
 from support.live.waiting import wait_until
+from support.live.write_points import MultiPoint
 from support.network.frame_proxy import Action, Side
 from support.zookeeper.fault_proxy import MULTI, FaultProxy
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.cli.in_process import Answer
-    from support.live.maintenance_kills import Point
+    from support.live.write_points import Point
 
     from kadmin.cluster.model import Replicas
     from kadmin.sandbox import Sandbox

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from support.cluster.states import cluster, moving, with_node
 
+from kadmin.cluster.disks import Disk, DiskReplica, DiskState
 from kadmin.cluster.model import TopicPartition
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.hours import parse_window
@@ -49,6 +50,7 @@ Value = TypeVar("Value")
 
 TOPICS = ("orders", "a.b", "a_b", "_audit", "__consumer_offsets", "old")
 UNKNOWN_BROKER = 9
+PATHS = ("/a", "/b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,33 @@ def _facts(random: Random, state: ClusterState) -> ClusterFacts:
         unavailable=("groups were not seen",) if _chance(random, 15) else (),
         signals=random.choice((None, KnownSignals(), KnownSignals("prod", {"p99": "s"}))),
         from_brokers=_chance(random, 50),
+        **_disks(random, state),
     )
+
+
+def _disks(random: Random, state: ClusterState) -> dict[str, Any]:
+    """Return two disks for each live broker, and the replicas on them; nothing in most cases."""
+    if _chance(random, 60):
+        return {}
+    states = [*[DiskState.ONLINE] * 6, DiskState.CORDONED, DiskState.FAILED]
+    disks = {
+        broker: tuple(Disk(broker, path, state=random.choice(states)) for path in PATHS)
+        for broker in sorted(state.brokers)
+        if _chance(random, 90)
+    }
+    replicas: dict[int, list[DiskReplica]] = {broker: [] for broker in disks}
+    for partition, brokers in sorted(state.assignment.items()):
+        for broker in brokers:
+            if broker in disks:
+                path = random.choice(PATHS)
+                replicas[broker].append(DiskReplica(partition, broker, path, 10))
+    if not any(replicas.values()):  # a snapshot has no table without a row
+        return {}
+    return {
+        "disks": disks,
+        "replicas": {broker: tuple(found) for broker, found in replicas.items()},
+        "disks_unavailable": ("broker 9 did not answer",) if _chance(random, 20) else (),
+    }
 
 
 def _policy(random: Random) -> Policy:
@@ -188,7 +216,11 @@ def _target(random: Random, state: ClusterState) -> PartitionTarget:
     target = _lists(random, _brokers(random, state))
     if current is not None and _chance(random, 30):
         target = tuple(random.sample(current, len(current)))
-    return PartitionTarget(partition, target, current, random.choice((None, None, 10, 5_000)))
+    size_bytes = random.choice((None, None, 10, 5_000))
+    named = len(target) if _chance(random, 95) else len(target) + 1
+    log_dirs = tuple(random.choice(("any", *PATHS, "/c")) for _ in range(named))
+    given = log_dirs if _chance(random, 20) else None
+    return PartitionTarget(partition, target, current, size_bytes, given)
 
 
 def _reassignment(random: Random, state: ClusterState) -> ReassignmentPlan:
@@ -205,6 +237,7 @@ def _reassignment(random: Random, state: ClusterState) -> ReassignmentPlan:
         allow_replication_factor_change=_chance(random, 70),
         allow_fewer_racks=_chance(random, 70),
         allow_without_source=_chance(random, 70),
+        allow_failed_disks=_chance(random, 70),
     )
 
 
