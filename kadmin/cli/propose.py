@@ -20,7 +20,7 @@ from kadmin.cli.context import read_cluster_or_inventory
 from kadmin.cli.deadline import bounded
 from kadmin.cli.decommission import decommission
 from kadmin.cli.demotion import demotion
-from kadmin.cli.inputs import make_folder, read_request, write_plan, write_text
+from kadmin.cli.inputs import make_folder, read_policy, read_request, write_plan, write_text
 from kadmin.cli.maintenance import maintenance
 from kadmin.cli.output import answer
 from kadmin.cli.recovery import recovery
@@ -32,7 +32,7 @@ from kadmin.wording import count
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from kadmin.plan.model import ReassignmentPlan, RebalanceRequest
+    from kadmin.plan.model import Policy, ReassignmentPlan, RebalanceRequest
     from kadmin.planner.proposal import Options, Proposal
 
 _CONNECT_URL = re.compile(r"sc://([^/;:]+|\[[0-9A-Fa-f:.]+\])(:\d+)?(/|$)")
@@ -131,6 +131,7 @@ def rebalance(
     conf: ConfOption = None,
     explain: ExplainOption = None,
     holdout: HoldoutOption = None,
+    policy: options.Policy = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Propose a balanced reassignment for an inventory.
@@ -139,15 +140,16 @@ def rebalance(
     """
     from kadmin.planner.explain import explain as explain_partitions
     from kadmin.report.pages.html import require_renderer
-    from kadmin.report.proposals import proposals_text
+    from kadmin.report.proposals import proposals_answer, proposals_text
     from kadmin.schema.shapes import to_json
 
     if html is not None:
         require_renderer()
     require_libraries(LOAD_LIBRARIES if engine is Engine.LOCAL else spark_libraries(remote))
     wanted, settings = _request(request, holdout), spark_options(master, remote, conf or [])
+    rules = read_policy(policy)
     with stages() as show:
-        proposals = _propose(engine, wanted, inventory, settings, show)
+        proposals = _propose(engine, wanted, inventory, settings, show, rules)
         paths = _paths(out, proposals, ".json")
         _write_plans(paths, proposals, show)
     listed = [dict(proposal.figures) for proposal in proposals.values()]
@@ -160,12 +162,13 @@ def rebalance(
         for name, page in proposal_reports(proposals, inventory, paths):
             write_text(pages[name], page)
     explained = explain_partitions(explain or [], proposals)
+    (warnings,) = {proposal.warnings for proposal in proposals.values()}
     answer(
         output,
         lambda: proposals_text(
-            listed, explained, inventory, out, throttled=wanted.throttle is not None
+            listed, explained, warnings, inventory, out, throttled=wanted.throttle is not None
         ),
-        lambda: {"clusters": listed} | ({"explained": explained} if explained else {}),
+        lambda: proposals_answer(listed, explained, warnings),
     )
 
 
@@ -282,12 +285,13 @@ def _propose(
     inventory: Path,
     settings: Options,
     show: Callable[[str], None],
+    policy: Policy,
 ) -> Mapping[str, Proposal]:
     if engine is Engine.LOCAL:
         from kadmin.planner.local import propose
     else:
         from kadmin.planner.spark import propose
-    return propose(request, inventory, settings, show)
+    return propose(request, inventory, settings, show, policy)
 
 
 def _write_plans(

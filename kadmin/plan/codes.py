@@ -284,3 +284,8 @@ NOT_LOST: Final = _code(
 
 # An unclean election with a policy.
 NEVER_UNCLEAN: Final = _code("KA086", "The policy forbids unclean elections of a topic.")
+
+# A rebalance request against an inventory.
+UNMATCHED_PATTERN: Final = _code(
+    "KA104", "A pattern of a rebalance request matches no topic of the inventory."
+)
