@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.diagnostics import Field
+    from kadmin.next_step import NextStep
 
 _ANY_LOG_DIR = "any"
 _OF_REASSIGNMENTS = frozenset({"replicas", "log_dirs"})
@@ -45,7 +46,12 @@ def kafka_file_of(value: object) -> KafkaFile | None:
 
 
 def note(
-    code: str, message: str, next_step: str | None, field: Field, *, at_key: bool = False
+    code: str,
+    message: str,
+    next_step: NextStep | str | None,
+    field: Field,
+    *,
+    at_key: bool = False,
 ) -> PendingDiagnostic:
     """Return a diagnostic about a field of the file."""
     return PendingDiagnostic(Diagnostic(code, message, next_step, field=field), at_key=at_key)
@@ -92,8 +98,16 @@ def key_notes(
                 )
 
 
-def log_dir_notes(entries: Sequence[Any]) -> Iterator[PendingDiagnostic]:
-    """Find `log_dirs` that are not "any" once for every replica."""
+def names_log_dirs(entries: Sequence[Any]) -> bool:
+    """Whether the entries of a sound file name a log directory other than "any"."""
+    return any(set(entry.get("log_dirs", ())) - {_ANY_LOG_DIR} for entry in entries)
+
+
+def log_dir_notes(entries: Sequence[Any], *, held: bool = False) -> Iterator[PendingDiagnostic]:
+    """Find `log_dirs` that are not "any" once for every replica.
+
+    Directories that hold replicas now have any name.
+    """
     for index, entry in enumerate(entries):
         if not isinstance(entry, dict) or "log_dirs" not in entry:
             continue
@@ -110,7 +124,7 @@ def log_dir_notes(entries: Sequence[Any]) -> Iterator[PendingDiagnostic]:
             yield note(codes.EMPTY, message, "give one per replica, or leave log_dirs out", path)
         whose = f"{show(entry.get('topic'))} partition {show(entry.get('partition'))}"
         for place, name in enumerate(listed):
-            if name != _ANY_LOG_DIR:
+            if name != _ANY_LOG_DIR and not (held and isinstance(name, str)):
                 yield _log_dir(whose, name, (*path, place))
 
 
