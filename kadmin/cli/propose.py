@@ -27,6 +27,7 @@ from kadmin.cli.recovery import recovery
 from kadmin.cli.terminal import screen_of
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
+from kadmin.planner.engine_choice import Engine, choose_engine
 from kadmin.wording import count
 
 if TYPE_CHECKING:
@@ -39,13 +40,6 @@ _CONNECT_URL = re.compile(r"sc://([^/;:]+|\[[0-9A-Fa-f:.]+\])(:\d+)?(/|$)")
 _CLEARED = "\r\x1b[K"
 
 propose_app = typer.Typer(help="Propose a plan: which partitions to move, elect or demote.")
-
-
-class Engine(StrEnum):
-    """The engine of the planner; both make the same plan."""
-
-    SPARK = "spark"
-    LOCAL = "local"
 
 
 class HeldOut(StrEnum):
@@ -82,7 +76,12 @@ PagesOption: TypeAlias = Annotated[
     ),
 ]
 EngineOption: TypeAlias = Annotated[
-    Engine, typer.Option("--engine", help="Where the planner runs; both give the same plan.")
+    Engine,
+    typer.Option(
+        "--engine",
+        help="Where the planner runs; all give the same plan. auto: in this process for one "
+        "cluster, on Spark for a fleet, for millions of partitions and with Spark's options.",
+    ),
 ]
 MasterOption: TypeAlias = Annotated[
     str | None,
@@ -125,7 +124,7 @@ def rebalance(
     *,
     figures: FiguresOption = None,
     html: PagesOption = None,
-    engine: EngineOption = Engine.SPARK,
+    engine: EngineOption = Engine.AUTO,
     master: MasterOption = None,
     remote: RemoteOption = None,
     conf: ConfOption = None,
@@ -145,22 +144,19 @@ def rebalance(
 
     if html is not None:
         require_renderer()
-    require_libraries(LOAD_LIBRARIES if engine is Engine.LOCAL else spark_libraries(remote))
+    require_libraries(spark_libraries(remote) if engine is Engine.SPARK else LOAD_LIBRARIES)
     wanted, settings = _request(request, holdout), spark_options(master, remote, conf or [])
     rules = read_policy(policy)
+    chosen = _engine(wanted, inventory, settings) if engine is Engine.AUTO else engine
     with stages() as show:
-        proposals = _propose(engine, wanted, inventory, settings, show, rules)
+        proposals = _propose(chosen, wanted, inventory, settings, show, rules)
         paths = _paths(out, proposals, ".json")
         _write_plans(paths, proposals, show)
     listed = [dict(proposal.figures) for proposal in proposals.values()]
     if figures is not None:
         write_text(figures, to_json({"clusters": listed}) + "\n")
     if html is not None:
-        from kadmin.report.pages.reports import proposal_reports
-
-        pages = _paths(html, proposals, ".html")
-        for name, page in proposal_reports(proposals, inventory, paths):
-            write_text(pages[name], page)
+        _write_pages(html, proposals, inventory, paths)
     explained = explain_partitions(explain or [], proposals)
     (warnings,) = {proposal.warnings for proposal in proposals.values()}
     answer(
@@ -279,6 +275,16 @@ def stages() -> Iterator[Callable[[str], None]]:
         typer.echo(_CLEARED, err=True, nl=False)
 
 
+def _engine(request: RebalanceRequest, inventory: Path, settings: Options) -> Engine:
+    """Choose an engine, and say on stderr which and why."""
+    engine, reason = choose_engine(request, inventory, settings)
+    if reason is not None:
+        typer.echo(reason, err=True)
+    if engine is Engine.SPARK:
+        require_libraries(spark_libraries(settings.remote))
+    return engine
+
+
 def _propose(
     engine: Engine,
     request: RebalanceRequest,
@@ -304,6 +310,16 @@ def _write_plans(
             f"{count(len(plan.reassignments), 'reassignment')}"
         )
         write_text(path, _dump(path, plan))
+
+
+def _write_pages(
+    html: Path, proposals: Mapping[str, Proposal], inventory: Path, plans: Mapping[str, Path]
+) -> None:
+    from kadmin.report.pages.reports import proposal_reports
+
+    pages = _paths(html, proposals, ".html")
+    for name, page in proposal_reports(proposals, inventory, plans):
+        write_text(pages[name], page)
 
 
 def _paths(out: Path, names: Iterable[str], suffix: str) -> dict[str, Path]:

@@ -286,7 +286,7 @@ def test_a_fleet_gets_a_file_for_each_cluster(folder: Path) -> None:
 
 
 @pytest.mark.spark
-def test_spark_is_the_default_and_says_no_more_than_the_local_engine(
+def test_spark_says_no_more_than_the_local_engine(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also with a broken class archive."""
