@@ -39,7 +39,7 @@ step "2. A snapshot of the skewed cluster"
 run snapshot --out "$out/before" --table csv
 
 step "3. Spark proposes a rebalance"
-run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/before" --out "$out/plan.yaml" --figures "$out/figures.json" --html "$out/plan.html"
+run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/before" --out "$out/plan.yaml" --engine spark --figures "$out/figures.json" --html "$out/plan.html"
 
 step "4. Validate the plan as CI does, show what it would change, and a dry run"
 run validate "$out/plan.yaml" --inventory "$out/before"
@@ -52,7 +52,7 @@ run verify "$out/plan.yaml"
 
 step "6. Before and after: a second proposal finds nothing to do"
 run snapshot --out "$out/after" --table csv
-run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/after" --out "$out/second.yaml" --engine local
+run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/after" --out "$out/second.yaml"
 
 step "7. Restart a broker and elect its preferred leaders"
 run sandbox stop-broker 1 --dir "$state/sandbox"
@@ -81,7 +81,7 @@ run sandbox seed --dir "$state/kraft"
 KADMIN_BOOTSTRAP_SERVER=$(kadmin sandbox status --dir "$state/kraft" -o json | value_of '",".join(value["bootstrap"])')
 export KADMIN_BOOTSTRAP_SERVER
 run snapshot --out "$out/kraft" --table csv
-run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/kraft" --out "$out/kraft.yaml" --engine local
+run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/kraft" --out "$out/kraft.yaml"
 run apply "$out/kraft.yaml" --yes
 run verify "$out/kraft.yaml"
 run history
@@ -93,7 +93,7 @@ wait
 run load build --samples "$out/samples" --out "$out/load"
 run snapshot --out "$out/loaded" --table csv
 cp "$here/plans/even-load.yaml" "$out/even-load.yaml"
-run propose rebalance "$out/even-load.yaml" --inventory "$out/loaded" --out "$out/even-load-plan.yaml" --html "$out/even-load.html" --engine local
+run propose rebalance "$out/even-load.yaml" --inventory "$out/loaded" --out "$out/even-load-plan.yaml" --html "$out/even-load.html"
 
 printf '\nOpen in a browser: %s (before it was applied: %s)\n' "$out/report.html" "$out/plan.html"
 printf 'Plans, figures and snapshots: %s\n' "$out"

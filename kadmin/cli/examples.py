@@ -17,6 +17,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "convert": (
         "reassign.json --to plan --out plan.yaml",
         "plans/drain-broker.yaml --to kafka --lossy",
+        "proposals.json --from cruise-control --to plan",
     ),
     "schema list": ("",),
     "schema show": ("partition-reassignment",),
@@ -98,9 +99,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "context check": ("prod-eu",),
     "heal": (_ZK,),
     "recreate": (f"20260301T120000Z-4f9a1c {_ZK}", f"plans/recreate-topic.yaml {_B} --dry-run"),
-    "propose rebalance": (
-        "plans/rebalance.yaml --inventory inventory \\\n    --out plan.yaml --engine local",
-    ),
+    "propose rebalance": ("plans/rebalance.yaml --inventory inventory \\\n    --out plan.yaml",),
     "propose election": (f"{_ZK} --out elect.yaml", "--inventory inventory --out elect.yaml"),
     "propose demotion": (
         f"--broker 3 {_ZK} --out demote.yaml",

@@ -288,6 +288,14 @@ NOT_LOST: Final = _code(
 # An unclean election with a policy.
 NEVER_UNCLEAN: Final = _code("KA086", "The policy forbids unclean elections of a topic.")
 
+# An unclean election against a live cluster whose brokers are older than Kafka 2.4.
+ELECTED_TOO: Final = _code(
+    "KA087",
+    "A partition would be elected uncleanly that is not in the plan: the config of its topic lets "
+    "replicas of all its partitions lead.",
+    StalePlanError,
+)
+
 # A plan alone.
 LOG_DIRS_LENGTH: Final = _code(
     "KA088", "log_dirs of a partition names more or fewer directories than it has replicas."
@@ -316,13 +324,7 @@ LOG_DIRS_UNKNOWN: Final = _code(
 
 # The waves of a plan against the disks of a cluster.
 DISK_FILLS: Final = _code("KA093", "A plan fills a disk above its limit.")
-# An unclean election against a live cluster whose brokers are older than Kafka 2.4.
-ELECTED_TOO: Final = _code(
-    "KA087",
-    "A partition would be elected uncleanly that is not in the plan: the config of its topic lets "
-    "replicas of all its partitions lead.",
-    StalePlanError,
-)
+
 # A growth alone, or with a policy, an inventory or a live cluster.
 KEYS_MOVE: Final = _code(
     "KA098", "A topic gets more partitions: records of its keys go to other partitions than before."
@@ -347,4 +349,9 @@ OTHER_COUNT: Final = _code(
 )
 GROUPS_DISTURBED: Final = _code(
     "KA103", "Consumer groups read a topic that gets more partitions.", None
+)
+
+# A rebalance request against an inventory.
+UNMATCHED_PATTERN: Final = _code(
+    "KA104", "A pattern of a rebalance request matches no topic of the inventory."
 )
