@@ -43,7 +43,7 @@ def lay_out(folder: Path) -> None:
     for source in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")):
         text = _FOLDER_LINK.sub(r"](\1/index.md)", source.read_text(encoding="utf-8"))
         _write(pages / source.relative_to(ROOT), text)
-    for picture in (ROOT / "docs").glob("*.png"):
+    for picture in (*(ROOT / "docs").glob("*.png"), *(ROOT / "docs").glob("*.svg")):
         shutil.copy(picture, pages / "docs")
     _write(pages / "plans" / "index.md", _plans())
     for page in PAGES:

@@ -61,6 +61,8 @@ def test_the_site_builds_with_every_link_and_a_search(tmp_path: Path) -> None:
     assert set(built) == pages | {
         address.removeprefix("docs/").rstrip("/") for address in own_pages
     }
+    without_next = {page for page, text in built.items() if "md-footer__link--next" not in text}
+    assert {page for page in without_next if "Next: <a" not in built[page]} == set()
     assert "puts a partition on fewer racks" in built["codes/ka044"]
     assert {page: LOADED.findall(text) for page, text in built.items() if LOADED.search(text)} == {}
 

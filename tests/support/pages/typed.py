@@ -31,6 +31,27 @@ def commands(page: str) -> list[str]:
     ]
 
 
+def shown_answers(page: str) -> list[str]:
+    """The lines that a page shows as answers, without those of its commands and of what it leaves
+    out.
+    """
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```text\n(\$ .*?)```", text, flags=re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line.strip() not in {"", "..."} and line[0] != "$"]
+
+
+def not_printed(lines: list[str], printed: str) -> list[str]:
+    """Return the lines that were not printed in this order, whatever their numbers and columns."""
+    waiting = iter([_masked(line) for line in printed.splitlines()])
+    return [line for line in lines if _masked(line) not in waiting]
+
+
+def _masked(line: str) -> str:
+    line = re.sub(r"-b \S+|--approved \w+", "", line)
+    return " ".join(re.sub(r"\d[\d.,]*|\bkB\b|\bMB\b", "0", line).split())
+
+
 @contextmanager
 def workplace_in(folder: Path) -> Iterator[Path]:
     """A folder that looks like a clone after `make setup`; a sandbox that a failure left behind is
