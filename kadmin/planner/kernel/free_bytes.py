@@ -47,17 +47,7 @@ def free_bytes(
     placed = True
     while True:
         if problem.size[candidates].sum() < size_bytes:
-            most = int(problem.size[candidates].sum())
-            next_step = (
-                f"set spec.free.bytes: {most}B"
-                if most
-                else "allow more in spec.topics or spec.brokers.no_receive"
-            )
-            raise NoPlanError(
-                f"only {readable_size(most)} could go elsewhere",
-                next_step,
-                brokers=np.array([broker]),
-            )
+            raise _too_few(int(problem.size[candidates].sum()), broker)
         cover = smallest_cover(problem.size[candidates], size_bytes)
         chosen = candidates[cover.positions]
         stuck = _send_away(placement, chosen, slots)
@@ -75,6 +65,17 @@ def free_bytes(
     )
     solution = Solution(target, placement.count, cover.fewest, cover.proved and placed)
     return narrowed, solution
+
+
+def _too_few(most: int, broker: int) -> NoPlanError:
+    """Return the error of a broker of which `most` bytes could leave."""
+    next_step = (
+        f"set spec.free.bytes: {most}B"
+        if most
+        else "allow more in spec.topics or spec.brokers.no_receive"
+    )
+    reason = f"only {readable_size(most)} could go elsewhere"
+    return NoPlanError(reason, next_step, brokers=np.array([broker]))
 
 
 def largest_first(problem: PlacementProblem) -> Ints:

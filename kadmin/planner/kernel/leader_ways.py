@@ -197,4 +197,4 @@ class _Ways:
             more = able & np.isin(np.arange(len(able)), reached) & ~closed
             if not more.any():
                 return closed
-            closed |= more
+            closed = np.asarray(closed | more)
