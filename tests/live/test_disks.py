@@ -78,7 +78,7 @@ def test_disks_are_shown_as_they_are_and_kept_by_a_snapshot(
     assert disks.ask(1, first, partition) == 0
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_a_failed_disk_hides_its_own_replicas_and_nothing_else(
     disks: DiskCluster, tmp_path: Path
 ) -> None:
