@@ -78,7 +78,7 @@ def test_disks_are_shown_as_they_are_and_kept_by_a_snapshot(
     assert disks.ask(1, first, partition) == 0
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_a_failed_disk_hides_its_own_replicas_and_nothing_else(
     disks: DiskCluster, tmp_path: Path
 ) -> None:
@@ -188,5 +188,5 @@ def test_copies_of_a_broker_that_was_away_are_named_where_it_lists_them(
         return
     (copy,) = found["future-replicas"]["evidence"]
     assert copy.startswith(f"{partition} on broker 2: left in {target}, ")
-    (unused,) = found["unused-copies"]["evidence"]
-    assert f"broker 2, {there}: {partition} " in unused
+    unused = found["unused-copies"]["evidence"]
+    assert [each for each in unused if f"{partition} (" in each and f"broker 2, {there}: " in each]

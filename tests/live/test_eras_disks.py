@@ -25,9 +25,10 @@ from kadmin.worlds.kafka.wire.log_dirs import alter_log_dirs
 if TYPE_CHECKING:
     from support.eras.disks import DiskCluster
 
-pytestmark = [pytest.mark.live, pytest.mark.matrix, pytest.mark.claims(DISK_CLAIMS)]
+pytestmark = [pytest.mark.live, pytest.mark.claims(DISK_CLAIMS)]
 
 
+@pytest.mark.matrix
 def test_placement(disks: DiskCluster) -> None:
     first, *others = disks.disks(1)
     disks.partition(1, at={1: first}, filled=True)
@@ -40,6 +41,7 @@ def test_placement(disks: DiskCluster) -> None:
     assert disks.seen("placement") == "there, then where the fewest partitions are"
 
 
+@pytest.mark.eras
 def test_directory_before_the_replica(disks: DiskCluster) -> None:
     """In each directory of a broker: Kafka would choose one of them by itself."""
     for disk in disks.disks(2):
@@ -53,6 +55,7 @@ def test_directory_before_the_replica(disks: DiskCluster) -> None:
         )
 
 
+@pytest.mark.matrix
 def test_directory_before_a_restart(disks: DiskCluster) -> None:
     """Another directory has fewer partitions than the one that is asked for."""
     first, second, _ = disks.disks(2)
@@ -66,6 +69,7 @@ def test_directory_before_a_restart(disks: DiskCluster) -> None:
     assert disks.seen("directory_before_a_restart") == "forgotten"
 
 
+@pytest.mark.matrix
 def test_directory_during_a_copy(disks: DiskCluster) -> None:
     connection, partition = disks.connection, disks.partition(1, filled=True)
     with disks.slow_reassignment(partition, 2):
@@ -82,6 +86,7 @@ def test_directory_during_a_copy(disks: DiskCluster) -> None:
     )
 
 
+@pytest.mark.matrix
 def test_lag_during_a_copy(disks: DiskCluster) -> None:
     connection, partition = disks.connection, disks.partition(1, filled=True)
     with disks.slow_reassignment(partition, 2):
@@ -91,6 +96,7 @@ def test_lag_during_a_copy(disks: DiskCluster) -> None:
     wait_assigned(connection, {partition: (2,)})
 
 
+@pytest.mark.matrix
 def test_good_and_bad_directories(disks: DiskCluster) -> None:
     good, unknown, slash = (disks.partition(1) for _ in range(3))
     disk, there = disks.others(1, good)[0], disks.disk_of(1, slash)
@@ -101,6 +107,7 @@ def test_good_and_bad_directories(disks: DiskCluster) -> None:
     assert disks.seen("good_and_bad_directories") == f"{codes}; the good one moves"
 
 
+@pytest.mark.eras
 def test_move_inside(disks: DiskCluster) -> None:
     partition = disks.partition(1, 2, filled=True)
     before, there = disks.shown(partition), disks.disk_of(1, partition)
@@ -119,6 +126,7 @@ def test_move_inside(disks: DiskCluster) -> None:
     )
 
 
+@pytest.mark.matrix
 def test_old_copy(disks: DiskCluster) -> None:
     partition = disks.partition(1, filled=True)
     there, disk = Path(disks.disk_of(1, partition)), disks.others(1, partition)[0]
@@ -136,6 +144,7 @@ def test_old_copy(disks: DiskCluster) -> None:
     )
 
 
+@pytest.mark.eras
 def test_present_directory(disks: DiskCluster) -> None:
     partition = disks.partition(1, filled=True)
     there, disk = disks.disk_of(1, partition), disks.others(1, partition)[0]
@@ -147,6 +156,7 @@ def test_present_directory(disks: DiskCluster) -> None:
     assert disks.seen("present_directory") == f"{cancelled}, the copy is gone at once; {again}"
 
 
+@pytest.mark.matrix
 def test_another_directory(disks: DiskCluster) -> None:
     """The second copy is empty at first: the first one has used up the rate."""
     partition = disks.partition(1, filled=True)
@@ -161,6 +171,7 @@ def test_another_directory(disks: DiskCluster) -> None:
     assert disks.seen("another_directory") == f"{code}; copied anew from its first record"
 
 
+@pytest.mark.matrix
 def test_restart_in_mid_move(disks: DiskCluster) -> None:
     partition = disks.partition(1, filled=True)
     for kill in (False, True):
@@ -172,6 +183,7 @@ def test_restart_in_mid_move(disks: DiskCluster) -> None:
     assert disks.seen("restart_in_mid_move") == "goes on by itself"
 
 
+@pytest.mark.matrix
 def test_deleted_in_mid_move(disks: DiskCluster) -> None:
     partition = disks.partition(1, filled=True)
     disks.begin_inside(1, partition, disks.others(1, partition)[0])
@@ -186,6 +198,7 @@ def test_deleted_in_mid_move(disks: DiskCluster) -> None:
     assert disks.seen("deleted_in_mid_move") == "one empty replica"
 
 
+@pytest.mark.matrix
 def test_reassigned_in_mid_move(disks: DiskCluster) -> None:
     partition = disks.partition(1, filled=True)
     disks.begin_inside(1, partition, disks.others(1, partition)[0])
@@ -194,6 +207,7 @@ def test_reassigned_in_mid_move(disks: DiskCluster) -> None:
     assert disks.seen("reassigned_in_mid_move") == "ends; both copies are gone"
 
 
+@pytest.mark.matrix
 def test_rate_inside_a_broker(disks: DiskCluster) -> None:
     """What one move copies leaves nothing of the rate for another one."""
     first, second = (disks.partition(1, filled=True) for _ in range(2))
@@ -214,6 +228,7 @@ def test_rate_inside_a_broker(disks: DiskCluster) -> None:
     )
 
 
+@pytest.mark.matrix
 def test_bytes_of_a_directory(disks: DiskCluster) -> None:
     found = disks.log_dirs(1).disks[1]
     if disks.seen("bytes_of_a_directory") == "not reported":
@@ -225,6 +240,7 @@ def test_bytes_of_a_directory(disks: DiskCluster) -> None:
         assert 0 < (each.usable_bytes or 0) <= (each.total_bytes or 0)
 
 
+@pytest.mark.matrix
 def test_cordoned_directory(disks: DiskCluster) -> None:
     out, other, absent = disks.partition(1), disks.partition(1), disks.partition(2)
     own, there = ConfigEntity.of_broker(1), disks.disk_of(1, out)
