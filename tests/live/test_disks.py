@@ -162,7 +162,7 @@ def test_a_disk_that_was_taken_out_is_named_beside_a_snapshot(
     asked(disks, "snapshot", "--out", tmp_path)
     assert "removed-disk" not in examine(disks, "--inventory", str(tmp_path))
     with disks.without_last_disk(2):
-        wait_until(lambda: disks.copies(2, alone).keys() and disks.copies(2, pair).keys())
+        wait_until(lambda: bool(disks.copies(2, alone) and disks.copies(2, pair)))
         found = examine(disks, "--inventory", str(tmp_path))["removed-disk"]
         assert disk in found["message"]
         held, empty = found["evidence"]

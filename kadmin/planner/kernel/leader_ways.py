@@ -190,7 +190,7 @@ class _Ways:
         """Return the brokers that leaders of the fullest brokers can reach, [B]."""
         problem, slots = self._problem, self._placement.slots
         most = int(self._count[able].max(initial=0))
-        closed = able & (self._count == most)
+        closed: Bools = able & (self._count == most)
         while True:
             led = closed[self._leader] & problem.movable
             reached = np.unique(slots[led])
