@@ -38,7 +38,8 @@ class ClusterFacts:
     ones of each broker, and `replicas` those on them; `inbound` is what producers write to a
     partition, in bytes per second. `consumers` maps a topic to the groups that use it;
     `internal_topics` are those that brokers flag as internal. `deletion_enabled` and
-    `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers.
+    `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers,
+    `cleanup_policy` is their log.cleanup.policy.
     `unavailable` are facts that the brokers did not answer, each with the reason,
     `disks_unavailable` those of their disks, `hidden_topics` topics that they hold and did not
     show. `signals` are those of the context that names the cluster. `from_brokers`: brokers were
@@ -58,6 +59,7 @@ class ClusterFacts:
     replicas: Mapping[int, tuple[DiskReplica, ...]] = field(default_factory=dict)
     deletion_enabled: bool | None = None
     topics_create_themselves: bool | None = None
+    cleanup_policy: str | None = None
     unavailable: tuple[str, ...] = ()
     disks_unavailable: tuple[str, ...] = ()
     hidden_topics: tuple[str, ...] = ()

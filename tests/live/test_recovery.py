@@ -22,7 +22,7 @@ from support.live.lost_leaders import (
     split,
     waive,
 )
-from support.live.maintenance_kills import points_in
+from support.live.write_points import points_in
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,8 +23,8 @@ from support.live.lost_leaders import (
     split,
     waive,
 )
-from support.live.maintenance_kills import MultiPoint, points_in
 from support.live.waiting import wait_until
+from support.live.write_points import MultiPoint, points_in
 
 from kadmin.plan.unclean import UNCLEAN_ELECTION
 

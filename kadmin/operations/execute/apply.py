@@ -24,6 +24,7 @@ from kadmin.operations.reading.brokers import (
     with_elections,
     with_guards,
 )
+from kadmin.operations.reading.growth import with_readers
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.listening import listening_of
 from kadmin.operations.reading.stop import read_stops
@@ -34,6 +35,7 @@ from kadmin.operations.throttles.changes import record_throttle
 from kadmin.plan.model import (
     DecommissionPlan,
     DeletionPlan,
+    GrowthPlan,
     MaintenancePlan,
     ReassignmentPlan,
     RecoveryPlan,
@@ -160,6 +162,7 @@ def apply(
             record,
             throttle=record_throttle(context.backend, examination.throttle),
             to_copy_bytes=None if change is None else change.moved_bytes,
+            log_dirs={} if change is None else change.first_directories,
         )
         record, warning = with_high_watermarks(context, record, state)
         _stop_if_asked(context)
@@ -235,6 +238,9 @@ def _study(
             return state, given, Examination((), None)
         facts = with_guards(given, context.backend, state, plan.topics)
         refused = refused_credentials(context.backend, state)
+    elif isinstance(plan, GrowthPlan):
+        facts = with_readers(given, context.backend, state, plan.names)
+        refused = refused_credentials(context.backend, state)
     elif isinstance(plan, ReassignmentPlan) and _changes(plan, state):
         facts = with_disks(given, state, context.backend.brokers(state))
         refused = refused_credentials(context.backend, state)
@@ -296,7 +302,9 @@ def _late(late: tuple[LateRequest, ...]) -> BusyError:
 
 
 def _changes(plan: ReassignmentPlan, state: ClusterState) -> bool:
-    return any(each.replicas != state.replicas(each.partition) for each in plan.reassignments)
+    return plan.names_directories or any(
+        each.replicas != state.replicas(each.partition) for each in plan.reassignments
+    )
 
 
 def _deleted_by_us(context: Context, topics: tuple[str, ...]) -> bool:

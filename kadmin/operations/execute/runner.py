@@ -42,6 +42,7 @@ from kadmin.operations.execute.pacer import Pacer
 from kadmin.operations.execute.sender import Sender
 from kadmin.operations.observers.health import HealthGate
 from kadmin.operations.observers.other_tools import OtherTools
+from kadmin.operations.reading.directories import DirectoryReader, between_disks_now
 from kadmin.operations.reading.empty import see_empty
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
@@ -84,9 +85,13 @@ class Runner:
         self._work = work
         self._other_tools = OtherTools(context, work)
         self._health_gate = HealthGate(context, record, self._other_tools)
-        self._throttling = Throttling(context, record, work)
+        between_disks = partial(between_disks_now, context, record.operation_id, work)
+        self._throttling = Throttling(context, record, work, between_disks)
         self._late_brokers = LateBrokers(context, work, self._throttling)
         self._replica_bytes = ReplicaBytes(
+            work, context.backend.brokers, context.clock, context.tell
+        )
+        self._directories = DirectoryReader(
             work, context.backend.brokers, context.clock, context.tell
         )
         self._pace = Pace(work)
@@ -131,6 +136,7 @@ class Runner:
     def _close(self) -> None:
         self._pacer.close()
         self._replica_bytes.close()
+        self._directories.close()
 
     def _observe(self) -> Observed:
         context, request = self._context, self._session.request()
@@ -155,6 +161,7 @@ class Runner:
         observed = Observed(state, steps, context.backend.capabilities, request)
         if not cancelling:
             observed = self._replica_bytes.measure(observed, self._memory)
+        observed = self._directories.look(observed, self._memory)
         self._remember(observed)
         if request is None:
             self._session.write(partial(self._late_brokers.look, state))

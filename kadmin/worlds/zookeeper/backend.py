@@ -15,11 +15,18 @@ from kadmin.cluster.model import Listening
 from kadmin.cluster.servers import Servers
 from kadmin.errors import KadminError, NotCompletedError
 from kadmin.next_step import command
-from kadmin.operations.decide.actions import ForceLeaders, PublishElection, PublishWave
+from kadmin.operations.decide.actions import (
+    ForceLeaders,
+    PublishElection,
+    PublishLogDirs,
+    PublishWave,
+)
 from kadmin.operations.port import ConfigsOutcome, Postponed, PublishOutcome
 from kadmin.operations.record.steps import UncleanElectionStep
+from kadmin.operations.store import OperationStore
 from kadmin.wording import name_some
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
+from kadmin.worlds.kafka.requests import move_replicas
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.elections import elect_leaders
 from kadmin.worlds.kafka.wire.reassignments import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments
@@ -35,6 +42,7 @@ from kadmin.worlds.zookeeper.reader import (
     read_configs,
     require_kafka_cluster,
 )
+from kadmin.worlds.zookeeper.values.znodes import ZnodeValues
 from kadmin.worlds.zookeeper.write_rights import denied_writes
 from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG
@@ -119,6 +127,8 @@ class ZooKeeperBackend:
         self._configs = ConfigWriter(store, paths, clock)
         self._mover = ControllerMover(store, clock)
         self._forced = ForcedLeaders(store, self._publisher, self._configs)
+        # It writes the steps of requests to brokers, and reads nothing.
+        self._steps = OperationStore(ZnodeValues(store, paths, clock), lambda _: None)
 
     def check(self) -> None:
         """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode.
@@ -152,10 +162,11 @@ class ZooKeeperBackend:
     def publish(
         self, step: Step, action: Publish, seen: ClusterState, lease: Lease
     ) -> PublishResult:
-        """Write step record and admin node in one multi; a recovery's are sent to the brokers.
+        """Write step record and admin node in one multi.
 
-        Where brokers serve no unclean election, its step, lists, configs and the move of the
-        controller are one multi.
+        Those of a recovery, and requests for log directories, are sent to the brokers. Where
+        brokers serve no unclean election, its step, lists, configs and the move of the controller
+        are one multi.
         """
         match action:
             case ForceLeaders() if isinstance(step, UncleanElectionStep):
@@ -167,6 +178,9 @@ class ZooKeeperBackend:
                 send = partial(alter_reassignments, targets=targets)
             case PublishElection(unclean=True):
                 send = partial(elect_leaders, partitions=action.partitions, unclean=True)
+            case PublishLogDirs():
+                with KafkaConnection(self._listeners(seen)) as connection:
+                    return move_replicas(connection, self._steps, step, action, lease)
             case _:
                 return self._publisher.publish(step, action, seen, lease)
         # What was refused shows on the cluster.

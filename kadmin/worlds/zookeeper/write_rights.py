@@ -14,6 +14,7 @@ from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.errors import NotAuthorizedError
 from kadmin.operations.decide.catch_up import CatchUpWork
 from kadmin.operations.decide.deletion import DeletionWork
+from kadmin.operations.decide.growth import GrowthWork
 from kadmin.operations.decide.recovery_by_config import ConfigRecoveryWork
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan.model import DeletionLayout
@@ -108,6 +109,8 @@ def _of_work(work: OperationSpec) -> Iterator[_Need]:
     elif isinstance(work, RecreationWork):
         yield _Need(f"{CONFIG}/topics", "c")
         yield _Need(TOPICS, "c")
+    elif isinstance(work, GrowthWork):
+        yield from (_Need(topic_path(topic), "w") for topic in sorted(work.topics()))
     elif not isinstance(work, CatchUpWork):
         yield _Need(ADMIN, "c")
     if isinstance(work, ConfigRecoveryWork):

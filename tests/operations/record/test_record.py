@@ -57,6 +57,7 @@ from kadmin.operations.record.steps import (
     GoneStep,
     HealStep,
     Intent,
+    LogDirsStep,
     ProbeStep,
     Replaced,
     Sending,
@@ -127,6 +128,20 @@ records = st.builds(
 def test_a_record_survives_the_round_trip(record: OperationRecord) -> None:
     """encode then decode is the identity."""
     assert decode_record(encode_record(record), record.operation_id) == record
+
+
+@given(
+    records,
+    st.dictionaries(
+        partitions, st.dictionaries(st.integers(0, 9), st.text(max_size=5), min_size=1), max_size=3
+    ),
+)
+def test_log_directories_are_kept_and_older_versions_refuse_the_record(
+    record: OperationRecord, log_dirs: dict[TopicPartition, dict[int, str]]
+) -> None:
+    data = encode_record(replace(record, log_dirs=log_dirs))
+    assert decode_record(data, record.operation_id) == replace(record, log_dirs=log_dirs)
+    assert ("log_dirs" in json.loads(zlib.decompress(data))) == bool(log_dirs)
 
 
 HEALTH = Health(frozenset({1, 2}), frozenset(), frozenset({TopicPartition("a", 0)}))
@@ -282,6 +297,16 @@ def test_a_step_survives_the_round_trip(
         GoneStep(3, "now", 2, tuple(range(len(named)))),
         DrainStep(3, "now", (tuple(PartitionTarget(each, (1, 2), (2, 3)) for each in named),)),
         ErrandStep(3, "now", Errand.CORDON, (4,)),
+        LogDirsStep(
+            3,
+            "now",
+            2,
+            7,
+            dict.fromkeys(named, "/b"),
+            dict.fromkeys(named[:1], "/a"),
+            {each.topic: None for each in named},
+            refused,
+        ),
     )
     (step,) = (each for each in every if each.kind is kind)
     assert decode_step(encode_step(step)) == step
