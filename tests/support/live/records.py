@@ -67,28 +67,32 @@ class RecordsFlowing:
         self._bootstrap = list(bootstrap)
         self._partitions = list(partitions)
         self._ended = threading.Event()
-        self._threads = [
+        self._read = threading.Event()
+        self._producing, self._consuming = (
             threading.Thread(target=work, daemon=True) for work in (self._produce, self._consume)
-        ]
+        )
         self.acknowledged: dict[TopicPartition, list[bytes]] = defaultdict(list)
         self.consumed: dict[TopicPartition, set[bytes]] = defaultdict(set)
         self.refused: dict[TopicPartition, Counter[int]] = defaultdict(Counter)
 
     def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
+        self._producing.start()
+        self._consuming.start()
         self.wait_for_more()
         return self
 
     def __exit__(self, *_: object) -> None:
         try:
-            if not self._ended.is_set():
-                self.wait_for_more()
-                wait_until(self._caught_up, 60)
+            self.wait_for_more()
+            # A record that is acknowledged while this ends is read, too.
+            self._ended.set()
+            self._producing.join(60)
+            wait_until(self._caught_up, 60)
         finally:
             self._ended.set()
-            for thread in self._threads:
-                thread.join(60)
+            self._read.set()
+            self._producing.join(60)
+            self._consuming.join(60)
 
     def wait_for_more(self) -> None:
         """Wait until every partition has acknowledged another record: leaders are there and take
@@ -161,7 +165,7 @@ class RecordsFlowing:
         consumer.assign(
             [kafka.TopicPartition(each.topic, each.partition) for each in self._partitions]
         )
-        while not self._ended.is_set():
+        while not self._read.is_set():
             for found, records in consumer.poll(timeout_ms=200).items():
                 place = TopicPartition(found.topic, found.partition)
                 self.consumed[place].update(record.value for record in records)
