@@ -54,7 +54,8 @@ class Growths:
         return command(*arguments, environment=self._environment)
 
     def topics(self, number: int = 1) -> list[str]:
-        """Make topics, and wait until they are in sync."""
+        """Make topics, and wait until they are in sync; a busy machine may have fenced a broker."""
+        wait_until(lambda: self._alive() == len(self._sandbox.broker_ports))
         names = [f"growing-{next(_NUMBERS)}" for _ in range(number)]
         create_topics(self._sandbox, dict.fromkeys(names, BEFORE))
         return names
@@ -123,6 +124,10 @@ class Growths:
         if lists[1] == AFTER != lists[0]:
             found.append("the second topic grew before the first")
         return [f"killed {point}: {each}; {after.err}" for each in (*found, *self._open())]
+
+    def _alive(self) -> int:
+        found = json.loads(self.kadmin("inspect", "brokers", "-o", "json").out)
+        return sum(each["alive"] for each in found["brokers"])
 
     def _open(self) -> list[str]:
         operations = json.loads(self.kadmin("status", "-o", "json").out)["operations"]
