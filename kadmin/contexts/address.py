@@ -19,6 +19,7 @@ ZOOKEEPER_VARIABLE = "KADMIN_ZOOKEEPER"
 BOOTSTRAP_VARIABLE = "KADMIN_BOOTSTRAP_SERVER"
 _OF_BOTH_SIDES = {"doctor migration", "history import"}
 _WITHOUT_CLUSTER = (
+    "explain",
     "validate",
     "convert",
     "schema",

@@ -106,6 +106,23 @@ def test_the_extra_report_writes_junit_and_pages(wheel: Path, workplace: Path) -
     assert "<testsuite" in succeed([kadmin, *NEEDS["report"]], workplace)
 
 
+def test_the_extra_planner_plans_without_spark(wheel: Path, workplace: Path) -> None:
+    inventory = workplace / "inventory"
+    inventory.mkdir()
+    (inventory / "inventory.json").write_text(
+        '{"kind": "ClusterInventory", "taken_at": "2026-01-01T00:00:00Z"}'
+    )
+    (inventory / "brokers.csv").write_text("broker_id,alive\n1,true\n2,true\n")
+    (inventory / "partitions.csv").write_text("topic,partition,replicas\na,0,1\na,1,1\n")
+    (workplace / "request.json").write_text('{"kind": "RebalanceRequest", "spec": {}}')
+    propose = ["propose", "rebalance", "request.json", "--inventory", "inventory"]
+    with_uv: list[str | Path] = [TOOLS / "uvx", "--from", f"{wheel}[planner]", "kadmin"]
+    proposed = succeed([*with_uv, *propose, "--engine", "local", "--out", "plan.yaml"], workplace)
+    assert "1 reassignment -> plan.yaml" in proposed
+    without_spark = run([*with_uv, *propose, "--out", "plan.yaml"], workplace)
+    assert "pip install 'kadmin-kafka[spark]'" in without_spark.stderr
+
+
 def test_the_extra_java_brings_a_runtime(wheel: Path, workplace: Path) -> None:
     bin_folder = installed(interpreters()[NEWEST], [f"{wheel}[java]"], workplace / "environment")
     shell = f"{bin_folder}:/usr/bin:/bin"
