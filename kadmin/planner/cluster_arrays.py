@@ -7,15 +7,19 @@ topic and partition, and by broker id.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import is_legal_topic_name
-from kadmin.inventory.columns import BROKERS, MOST_INT, PARTITIONS, ColumnKind
+from kadmin.errors import InvalidInputError
+from kadmin.inventory.columns import BROKERS, DISKS, MOST_INT, PARTITIONS, REPLICAS, ColumnKind
+from kadmin.inventory.model import SINGLE_CLUSTER
 from kadmin.inventory.parquet_tables import arrow_types
+from kadmin.inventory.rows import TABLES
 from kadmin.planner.kernel.placement_problem import NONE
 
 if TYPE_CHECKING:
@@ -23,12 +27,16 @@ if TYPE_CHECKING:
 
     from kadmin.inventory.columns import Column, InventoryTable
     from kadmin.inventory.model import ClusterInventory
+    from kadmin.planner.disk_arrays import DiskArrays
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
 
 ArrowTable: TypeAlias = Any
 """A pyarrow.Table; pyarrow ships no type information."""
 
 UNKNOWN = -1
+MOST_BYTES = 2**62
+"""The most bytes of all replicas of a cluster: sums and differences of sizes are computed in 64
+bits."""
 
 _ABLE = ("net_in_bytes_per_s", "net_out_bytes_per_s", "cpu")
 
@@ -42,6 +50,7 @@ class ClusterArrays:
     names in order; `topic` [P] indexes them. `replicas` [P, W] holds broker indices, padded with
     -1. `size` [P] is in bytes. `capacity` and `size` are UNKNOWN where the inventory has null.
     `without_source` [P]: no replica is known to be alive and in sync, and the leader is known.
+    `disks` are those of brokers, and the replicas on them, None where the inventory has none.
     `able` has what brokers can carry, by column of the inventory, each [B], NaN where null.
     """
 
@@ -56,6 +65,16 @@ class ClusterArrays:
     replicas: Ints
     size: Ints
     without_source: Bools
+    disks: DiskArrays | None = None
+
+
+class ClusterTables(NamedTuple):
+    """The tables of one cluster; those of disks and of replicas on them may be empty."""
+
+    brokers: ArrowTable
+    partitions: ArrowTable
+    disks: ArrowTable
+    replicas: ArrowTable
 
 
 def arrow_schema(table: InventoryTable) -> Any:  # noqa: ANN401 - pyarrow ships no type information
@@ -68,6 +87,15 @@ def rows_as_arrow(cluster: ClusterInventory) -> tuple[ArrowTable, ArrowTable]:
     """Return the tables of brokers and partitions of a cluster that was read as rows."""
     brokers, partitions = arrow_schema(BROKERS), arrow_schema(PARTITIONS)
     return _columns_of(cluster.brokers, brokers), _columns_of(cluster.partitions, partitions)
+
+
+def disks_as_arrow(cluster: ClusterInventory) -> tuple[ArrowTable, ArrowTable]:
+    """Return the tables of disks and replicas of a cluster that was read as rows."""
+    disks, replicas = (pa.table(each.columns_of({SINGLE_CLUSTER: cluster})) for each in TABLES[2:])
+    return tuple(
+        rows.select(schema.names).cast(schema)
+        for rows, schema in ((disks, arrow_schema(DISKS)), (replicas, arrow_schema(REPLICAS)))
+    )
 
 
 def rows_by(column: str, rows: ArrowTable) -> dict[str | None, ArrowTable]:
@@ -88,7 +116,7 @@ def rows_by(column: str, rows: ArrowTable) -> dict[str | None, ArrowTable]:
     }
 
 
-def tables_valid(brokers: ArrowTable, partitions: ArrowTable) -> bool:
+def tables_valid(tables: ClusterTables) -> bool:
     """Whether every row is valid; kadmin.inventory.read_inventory names the rows that are not."""
     return all(
         all(
@@ -96,7 +124,7 @@ def tables_valid(brokers: ArrowTable, partitions: ArrowTable) -> bool:
             for column in table.columns
         )
         and read.num_rows == _distinct_keys(read, table)
-        for table, read in ((BROKERS, brokers), (PARTITIONS, partitions))
+        for table, read in zip((BROKERS, PARTITIONS, DISKS, REPLICAS), tables, strict=True)
     )
 
 
@@ -104,8 +132,8 @@ def cluster_arrays(brokers: ArrowTable, partitions: ArrowTable) -> ClusterArrays
     """Return one cluster as arrays; the tables must be valid."""
     rows = brokers.sort_by("broker_id")
     replicas = partitions.column("replicas").combine_chunks()
-    registered = _ints(rows.column("broker_id"))
-    ids = np.union1d(registered, _ints(replicas.flatten()))
+    registered = ints(rows.column("broker_id"))
+    ids = np.union1d(registered, ints(replicas.flatten()))
     at = np.searchsorted(ids, registered)
     racks: list[str | None] = [None] * len(ids)
     for index, rack in zip(at.tolist(), rows.column("rack").to_pylist(), strict=True):
@@ -113,9 +141,9 @@ def cluster_arrays(brokers: ArrowTable, partitions: ArrowTable) -> ClusterArrays
     alive = np.zeros(len(ids), np.bool_)
     alive[at] = rows.column("alive").fill_null(fill_value=True).to_numpy(zero_copy_only=False)
     capacity = np.full(len(ids), UNKNOWN, np.int64)
-    capacity[at] = _ints(rows.column("capacity_bytes"))
+    capacity[at] = ints(rows.column("capacity_bytes"))
     names, topic = _ranked(partitions.column("topic"))
-    number = _ints(partitions.column("partition"))
+    number = ints(partitions.column("partition"))
     order = np.lexsort((number, topic))
     return ClusterArrays(
         broker_ids=ids,
@@ -127,9 +155,26 @@ def cluster_arrays(brokers: ArrowTable, partitions: ArrowTable) -> ClusterArrays
         topic=topic[order],
         partition=number[order],
         replicas=_padded(replicas, ids)[order],
-        size=_ints(partitions.column("size_bytes"))[order],
+        size=ints(partitions.column("size_bytes"))[order],
         without_source=_without_source(partitions, ids[alive])[order],
     )
+
+
+def refuse_overflow(cluster: ClusterArrays, rf: Ints) -> None:
+    """Refuse sizes whose sum over all replicas is more than MOST_BYTES.
+
+    The replicas are those now, or those at the factors `rf` [P].
+    """
+    copies = np.maximum((cluster.replicas != NONE).sum(axis=1), rf)
+    sums = np.cumsum(np.maximum(cluster.size, 0).astype(np.float64) * copies)
+    at = int(np.searchsorted(sums, MOST_BYTES, side="right"))
+    if at < len(sums):
+        partition = TopicPartition(cluster.topics[cluster.topic[at]], int(cluster.partition[at]))
+        raise InvalidInputError(
+            f"The sizes of all replicas add up to more than {MOST_BYTES} bytes, at {partition}.",
+            cause=f"size_bytes of {partition} is {cluster.size[at]}",
+            next_step="correct size_bytes in the table partitions of the inventory",
+        )
 
 
 def _without_source(partitions: ArrowTable, alive: Ints) -> Bools:
@@ -139,9 +184,9 @@ def _without_source(partitions: ArrowTable, alive: Ints) -> Bools:
     """
     leader = partitions.column("leader")
     isr = partitions.column("isr").combine_chunks()
-    row = np.repeat(np.arange(len(isr)), _ints(pc.fill_null(pc.list_value_length(isr), 0)))
-    in_sync = np.bincount(row, np.isin(_ints(isr.flatten()), alive), minlength=len(isr)) > 0
-    led = np.isin(_ints(leader), alive)
+    row = np.repeat(np.arange(len(isr)), ints(pc.fill_null(pc.list_value_length(isr), 0)))
+    in_sync = np.bincount(row, np.isin(ints(isr.flatten()), alive), minlength=len(isr)) > 0
+    led = np.isin(ints(leader), alive)
     unknown = isr.is_null().to_numpy(zero_copy_only=False)
     return np.asarray(leader.is_valid().to_numpy() & ~np.where(unknown, led, in_sync), np.bool_)
 
@@ -153,13 +198,16 @@ def _columns_of(rows: tuple[Any, ...], schema: Any) -> ArrowTable:  # noqa: ANN4
 
 def _distinct_keys(read: ArrowTable, table: InventoryTable) -> int:
     """Count the distinct keys of a table; keys have no nulls, and their numbers are below 2**31."""
-    keys = np.zeros(read.num_rows, np.int64)
+    keys, most = np.zeros(read.num_rows, np.int64), 0
     for name in table.key:
         values = read.column(name)
         if pa.types.is_string(values.type):
             values = values.combine_chunks().dictionary_encode().indices
-        keys = keys * (MOST_INT + 1) + _ints(values)
-    return len(np.unique(keys))
+        if most > MOST_INT:
+            keys = np.unique(keys, return_inverse=True)[1]
+        keys = keys * (MOST_INT + 1) + ints(values)
+        most = int(keys.max(initial=0))
+    return len(keys) if (np.diff(keys) > 0).all() else len(np.unique(keys))
 
 
 def _column_valid(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarrow ships no type information
@@ -175,6 +223,9 @@ def _column_valid(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarro
             pc.all(pc.and_(pc.is_finite(values), pc.greater_equal(values, 0.0))).as_py()
             is not False
         )
+    if column.name == "path" or column.values:
+        texts = set(values.unique().to_pylist())
+        return "" not in texts and texts <= set(column.values or texts)
     return column.kind is not ColumnKind.INTS or _lists_valid(values, column)
 
 
@@ -185,7 +236,7 @@ def _lists_valid(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarrow
         return False
     if column.required and len(lengths) and pc.min(lengths).as_py() == 0:
         return False
-    ascending = np.sort(_padded(values, np.unique(_ints(flat))), axis=1)
+    ascending = np.sort(_padded(values, np.unique(ints(flat))), axis=1)
     return not ((ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] != NONE)).any()
 
 
@@ -196,16 +247,17 @@ def _doubles(values: Any, at: Ints, brokers: int) -> Floats:  # noqa: ANN401 - p
     return found
 
 
-def _ints(values: Any) -> Ints:  # noqa: ANN401 - pyarrow ships no type information
+def ints(values: Any) -> Ints:  # noqa: ANN401 - pyarrow ships no type information
+    """Return a column of integers, UNKNOWN where null."""
     return np.asarray(values.cast(pa.int64()).fill_null(UNKNOWN).to_numpy(), np.int64)
 
 
 def _padded(lists: Any, ids: Ints) -> Ints:  # noqa: ANN401 - pyarrow ships no type information
     """Return lists of broker ids as indices into `ids`, [N, W], padded with -1."""
-    lengths = _ints(pc.fill_null(pc.list_value_length(lists), 0))
+    lengths = ints(pc.fill_null(pc.list_value_length(lists), 0))
     padded = np.full((len(lengths), int(lengths.max(initial=1))), NONE, np.int64)
     padded[np.arange(padded.shape[1]) < lengths[:, None]] = np.searchsorted(
-        ids, _ints(lists.flatten())
+        ids, ints(lists.flatten())
     )
     return padded
 
@@ -216,4 +268,4 @@ def _ranked(names: Any) -> tuple[tuple[str, ...], Ints]:  # noqa: ANN401 - pyarr
     order = sorted(range(len(words)), key=words.__getitem__)
     rank = np.empty(len(words), np.int64)
     rank[order] = np.arange(len(words))
-    return tuple(words[each] for each in order), rank[_ints(encoded.indices)]
+    return tuple(words[each] for each in order), rank[ints(encoded.indices)]

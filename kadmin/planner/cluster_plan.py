@@ -20,8 +20,10 @@ from kadmin.plan.rules import refusal
 from kadmin.planner.assessment import assess, lists_after
 from kadmin.planner.cluster_arrays import UNKNOWN, cluster_arrays, tables_valid
 from kadmin.planner.compiled_request import compile_request
+from kadmin.planner.disk_arrays import with_disks
+from kadmin.planner.disk_plan import chosen_disks, disk_figures, inside_alone, log_dir_lists
 from kadmin.planner.kernel.entry_order import order_binds, plan_order, within_limits
-from kadmin.planner.kernel.entry_reasons import entry_reasons
+from kadmin.planner.kernel.entry_reasons import Reason, entry_reasons
 from kadmin.planner.kernel.free_bytes import free_bytes
 from kadmin.planner.kernel.placement_problem import NONE, NoPlanError
 from kadmin.planner.kernel.solve import solve
@@ -39,9 +41,9 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
     from kadmin.inventory.header import Header
     from kadmin.plan.model import RebalanceRequest
-    from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays
+    from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays, ClusterTables
     from kadmin.planner.compiled_request import CompiledRequest
-    from kadmin.planner.kernel.entry_reasons import Reason
+    from kadmin.planner.kernel.cluster_disks import ChosenDisks
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem, Solution
     from kadmin.planner.load.cluster_load import ClusterLoad
     from kadmin.planner.load.join import LoadHistory
@@ -55,6 +57,7 @@ RESULT_SCHEMA = pa.schema(
         ("current", pa.list_(pa.int32())),
         ("target", pa.list_(pa.int32())),
         ("size_bytes", pa.int64()),
+        ("log_dirs", pa.list_(pa.string())),
         ("reason", pa.string()),
         ("report", pa.string()),
     ]
@@ -79,8 +82,7 @@ class PlanningTask:
 def plan_cluster(
     name: str,
     task: PlanningTask,
-    brokers: ArrowTable,
-    partitions: ArrowTable,
+    tables: ClusterTables,
     history: ArrowTable | None = None,
 ) -> ArrowTable:
     """Return the plan of one cluster as a table with RESULT_SCHEMA.
@@ -90,12 +92,13 @@ def plan_cluster(
     last two cases kadmin.inventory.read_inventory and
     kadmin.planner.load.reading.explain_bad_history raise an error that names the rows.
     """
-    if not tables_valid(brokers, partitions):
+    if not tables_valid(tables):
         return _report_row(name, {"invalid_rows": True})
     if history is not None and not rows_valid(history):
         return _report_row(name, {"invalid_history": True})
     try:
-        cluster, load = cluster_arrays(brokers, partitions), task.request.load
+        cluster = cluster_arrays(tables.brokers, tables.partitions)
+        cluster, load = with_disks(cluster, tables.disks, tables.replicas), task.request.load
         rates = (
             None
             if history is None or load is None
@@ -120,32 +123,37 @@ def _plan_cluster(
         compiled, solution = _solved(compiled, request)
         problem = compiled.problem
         ordered = plan_order(problem, solution.target)
+        limits = request.limits
+        entries = (
+            within_limits(problem, solution.target, ordered, limits) if limits.cut else ordered
+        )
+        final = lists_after(problem, solution, entries)
+        chosen = chosen_disks(cluster, request, compiled, final)
     except NoPlanError as error:
         message = _with_names(error.reason, error.partitions, error.brokers, cluster)
         raise refusal([Diagnostic(codes.INFEASIBLE, message, error.next_step)]) from error
     _require_no_broken_rule(problem, solution.target, cluster)
-    limits = request.limits
-    entries = within_limits(problem, solution.target, ordered, limits) if limits.cut else ordered
     figures = assess(cluster, compiled, solution, entries, left_out=len(ordered) - len(entries))
     report: dict[str, Any] = {
-        "figures": figures,
         "unknown_names": sorted(compiled.unknown_names),
         "order_binds": order_binds(problem, solution.target, entries),
     }
     if load is not None:
-        found, hours = load_figures(
-            load, cluster, problem, solution, lists_after(problem, solution, entries)
-        )
-        report["figures"] = replace(figures, load=found)
+        found, hours = load_figures(load, cluster, problem, solution, final)
+        figures = replace(figures, load=found)
         report["load_hours"] = asdict(hours)
     reasons = entry_reasons(problem, solution, compiled.freed_broker)
-    rows = _entry_rows(
-        name,
-        (problem.current, solution.target),
-        entries,
-        [reasons[each] for each in entries],
-        cluster,
-    )
+    for each in np.flatnonzero(compiled.lost.any(axis=1)):
+        reasons[each] = Reason.FAILED_DISK
+    if chosen is not None and cluster.disks is not None:
+        inside = inside_alone(chosen, entries)
+        entries = np.concatenate([entries, inside])
+        for each in inside:
+            reasons[each] = Reason.DISK
+        disks = disk_figures(cluster, cluster.disks, request, chosen)
+        figures = replace(figures, disks=disks, reassignments=len(entries))
+    report["figures"] = figures
+    rows = _entry_rows(name, (problem.current, final), entries, reasons, (cluster, chosen))
     return pa.concat_tables([_report_row(name, report), rows])
 
 
@@ -199,8 +207,9 @@ def _entry_rows(
     lists: tuple[Ints, Ints],
     entries: Ints,
     reasons: list[Reason],
-    cluster: ClusterArrays,
+    plan: tuple[ClusterArrays, ChosenDisks | None],
 ) -> ArrowTable:
+    cluster, chosen = plan
     size = cluster.size[entries]
     return pa.Table.from_arrays(
         [
@@ -211,7 +220,8 @@ def _entry_rows(
             _lists(cluster, lists[0][entries]),
             _lists(cluster, lists[1][entries]),
             pa.array(size, pa.int64(), mask=size == UNKNOWN),
-            pa.array(reasons, pa.string()),
+            log_dir_lists(cluster, chosen, lists[1], entries),
+            pa.array([reasons[each] for each in entries.tolist()], pa.string()),
             pa.nulls(len(entries), pa.string()),
         ],
         schema=RESULT_SCHEMA,

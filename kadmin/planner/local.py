@@ -41,12 +41,14 @@ def propose(
     task = PlanningTask.on(request, header)
     results = {}
     for number, name in enumerate(header.clusters, start=1):
-        brokers, partitions = tables[name]
-        counts = f"{count(len(partitions), 'partition')} on {count(len(brokers), 'broker')}"
+        read = tables[name]
+        counts = (
+            f"{count(len(read.partitions), 'partition')} on {count(len(read.brokers), 'broker')}"
+        )
         on_stage(
             f"planning cluster {name} ({number} of {len(header.clusters)}): {counts}"
             if name
             else f"planning {counts}"
         )
-        results[name] = plan_cluster(name, task, brokers, partitions, history.pop(name, None))
+        results[name] = plan_cluster(name, task, read, history.pop(name, None))
     return proposals_of(request, directory, header, results)

@@ -140,11 +140,12 @@ def _proposal(
     ]
     targets, currents = (_lists(entries.column(each)) for each in ("target", "current"))
     sizes = entries.column("size_bytes").to_pylist()
+    log_dirs = _texts(entries.column("log_dirs"))
     return Proposal(
         _plan(
             request,
             header.clusters[name],
-            tuple(map(PartitionTarget, partitions, targets, currents, sizes)),
+            tuple(map(PartitionTarget, partitions, targets, currents, sizes, log_dirs)),
             taken_at=header.taken_at,
             fewer_racks=bool(report["figures"]["fewer_racks"]),
             order=WaveOrder.PRIORITY if report["order_binds"] else WaveOrder.SHORTEST,
@@ -171,6 +172,13 @@ def _lists(column: Any) -> list[Replicas]:  # noqa: ANN401 - pyarrow ships no ty
     """Return a column of lists as tuples; much faster than Arrow's to_pylist."""
     ids = iter(column.combine_chunks().flatten().to_pylist())
     return [tuple(islice(ids, length)) for length in pc.list_value_length(column).to_pylist()]
+
+
+def _texts(column: Any) -> list[tuple[str, ...] | None]:  # noqa: ANN401 - pyarrow ships no type information
+    """Return a column of lists of strings as tuples, None where null."""
+    texts = iter(column.combine_chunks().flatten().to_pylist())
+    lengths = pc.list_value_length(column).to_pylist()
+    return [None if length is None else tuple(islice(texts, length)) for length in lengths]
 
 
 def _report(result: ArrowTable) -> dict[str, Any]:

@@ -16,10 +16,10 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # ships no 
 from pyspark.errors import PySparkException
 
 from kadmin.errors import NotCompletedError
-from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
-from kadmin.planner.cluster_arrays import arrow_schema
+from kadmin.inventory.columns import CLUSTER
+from kadmin.planner.cluster_arrays import ClusterTables, arrow_schema
 from kadmin.planner.cluster_plan import RESULT_SCHEMA, PlanningTask, plan_cluster
-from kadmin.planner.inventory_tables import read_tables
+from kadmin.planner.inventory_tables import INVENTORY_TABLES, read_tables
 from kadmin.planner.load.reading import ROWS, history_path, read_history
 from kadmin.planner.packed_rows import PACKED, pack, pack_batches, pack_tables, unpack
 from kadmin.planner.proposal import checked_header, ignore_stages, proposals_of
@@ -64,7 +64,7 @@ def propose(
         {
             (cluster, table.name): rows
             for cluster, tables in read_tables(directory, header).items()
-            for table, rows in zip((BROKERS, PARTITIONS), tables, strict=True)
+            for table, rows in zip(INVENTORY_TABLES, tables, strict=True)
         }
     )
     on_stage("starting Spark")
@@ -102,7 +102,7 @@ def _results(
 
 def _schemas(request: RebalanceRequest) -> dict[str, Any]:
     """Return the Arrow schemas of the tables that `plan_cluster` takes for a request, by name."""
-    schemas = {table.name: arrow_schema(table) for table in (BROKERS, PARTITIONS)}
+    schemas = {table.name: arrow_schema(table) for table in INVENTORY_TABLES}
     return schemas if request.load is None else {**schemas, _HISTORY: ROWS}
 
 
@@ -118,11 +118,13 @@ def _solved(task: PlanningTask, packed: DataFrame, tasks: int) -> DataFrame:
 
     def solve_one(key: tuple[Any, ...], cells: ArrowTable) -> ArrowTable:
         cluster, tables = key[0].as_py(), cells.select(["name", "rows"]).to_pylist()
-        rows = (
+        rows = [
             unpack([cell["rows"] for cell in tables if cell["name"] == name], schema)
             for name, schema in schemas.items()
-        )
-        return pack(cluster, "result", plan_cluster(cluster, task, *rows))
+        ]
+        read = ClusterTables(*rows[: len(INVENTORY_TABLES)])
+        planned = plan_cluster(cluster, task, read, *rows[len(INVENTORY_TABLES) :])
+        return pack(cluster, "result", planned)
 
     return (
         packed.repartition(tasks, CLUSTER.name)

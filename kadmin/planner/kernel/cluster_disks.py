@@ -31,7 +31,7 @@ class ClusterDisks:
     """The disks that brokers can read, and the replicas on them.
 
     `broker` [D] is an index. `disk` [P, W] is where each replica of the current lists is, NONE
-    where that is not known; `size` [P, W] its own bytes. `movable` [P]: replicas of the partition
+    where that is not known; `size` [P, W] its own bytes; W may be less than in the problem. `movable` [P]: replicas of the partition
     may move between disks; `may_move` [B]: those of the broker may. `tolerance` is the fraction by
     which the bytes of a disk may differ from its part; `most_moves` limits moves between disks.
     """
@@ -53,11 +53,6 @@ class ClusterDisks:
     def choice(self) -> Bools:
         """Whether each broker has several disks to choose from, [B]."""
         return np.asarray(np.bincount(self.broker, minlength=len(self.may_move)) >= _SEVERAL)
-
-    def bytes_now(self) -> Ints:
-        """Return the bytes on each disk, [D]."""
-        known = self.disk != NONE
-        return bytes_by_disk(self.size[known], self.disk[known], len(self.broker))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,7 +140,7 @@ def _replicas(
     size: Ints = np.repeat(problem.size[:, None], final.shape[1], 1)
     new = np.asarray(final != NONE)
     for column, brokers in enumerate(final.T):
-        for before, held in enumerate(problem.current.T):
+        for before, held in enumerate(problem.current.T[: cluster.disk.shape[1]]):
             same = np.flatnonzero((brokers == held) & (brokers != NONE))
             home[same, column] = cluster.disk[same, before]
             size[same, column] = cluster.size[same, before]

@@ -1,0 +1,129 @@
+"""Converts one cluster's tables of disks and of replicas on them, as Arrow, into numpy arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.cluster.disks import DiskState
+from kadmin.planner.cluster_arrays import UNKNOWN, ints
+from kadmin.planner.kernel.disk_problem import bytes_by_disk
+from kadmin.planner.kernel.placement_problem import NONE
+
+if TYPE_CHECKING:
+    from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays
+    from kadmin.planner.kernel.placement_problem import Bools, Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DiskArrays:
+    """The disks of a cluster's brokers, ascending by broker and path, and the replicas on them.
+
+    `broker` [D] is an index, `paths` has D names, `total` and `usable` [D] are bytes. `disk` [P, W]
+    is where each replica is, NONE where no row has it; `size` [P, W] its own bytes. Bytes are
+    UNKNOWN where the inventory has null. `lost` [P, W]: no row has the replica, and a disk of its
+    broker has failed.
+    """
+
+    broker: Ints
+    paths: tuple[str, ...]
+    failed: Bools
+    cordoned: Bools
+    total: Ints
+    usable: Ints
+    disk: Ints
+    size: Ints
+    lost: Bools
+
+    @property
+    def held(self) -> Ints:
+        """The bytes of replicas on each disk, [D]."""
+        known = self.disk != NONE
+        return bytes_by_disk(np.maximum(self.size[known], 0), self.disk[known], len(self.broker))
+
+    def readable(self, alive: Bools) -> Ints:
+        """Return the places of the disks that live brokers can read; `alive` is [B]."""
+        return np.flatnonzero(~self.failed & alive[self.broker])
+
+    def on_failed(self, brokers: int) -> Bools:
+        """Whether each broker has a failed disk, [B]."""
+        return np.asarray(np.bincount(self.broker[self.failed], minlength=brokers) > 0)
+
+
+def with_disks(cluster: ClusterArrays, disks: ArrowTable, replicas: ArrowTable) -> ClusterArrays:
+    """Return the cluster with its disks; without rows of disks, as it is.
+
+    The tables must be valid. Partitions whose live replicas are all on failed disks have no source.
+    """
+    known = np.isin(ints(disks.column("broker_id")), cluster.broker_ids)
+    rows = disks.filter(known).sort_by([("broker_id", "ascending"), ("path", "ascending")])
+    if not len(rows):
+        return cluster
+    broker = np.searchsorted(cluster.broker_ids, ints(rows.column("broker_id")))
+    states = np.array(rows.column("state").to_pylist(), object)
+    found = DiskArrays(
+        broker=broker,
+        paths=tuple(rows.column("path").to_pylist()),
+        failed=states == DiskState.FAILED,
+        cordoned=states == DiskState.CORDONED,
+        total=ints(rows.column("total_bytes")),
+        usable=ints(rows.column("usable_bytes")),
+        disk=np.full(cluster.replicas.shape, NONE),
+        size=np.full(cluster.replicas.shape, UNKNOWN),
+        lost=np.zeros(cluster.replicas.shape, np.bool_),
+    )
+    if not len(replicas):
+        return replace(cluster, disks=found)
+    _place(found, cluster, replicas)
+    filled = cluster.replicas != NONE
+    on_failed = found.on_failed(len(cluster.broker_ids))[cluster.replicas]
+    found.lost[:] = filled & (found.disk == NONE) & on_failed
+    readable = filled & cluster.alive[cluster.replicas] & ~found.lost
+    gone = found.lost.any(axis=1) & ~readable.any(axis=1)
+    return replace(cluster, disks=found, without_source=cluster.without_source | gone)
+
+
+def _place(found: DiskArrays, cluster: ClusterArrays, replicas: ArrowTable) -> None:
+    """Fill in `disk` and `size`; rows of what the cluster does not have are left out."""
+    partition = _partitions(cluster, replicas)
+    ids = ints(replicas.column("broker_id"))
+    broker = np.searchsorted(cluster.broker_ids, ids)
+    broker[broker == len(cluster.broker_ids)] = 0
+    disk = np.where(cluster.broker_ids[broker] == ids, _disks(found, broker, replicas), NONE)
+    size = ints(replicas.column("size_bytes"))
+    rows = np.flatnonzero((partition != NONE) & (disk != NONE))
+    for column, held in enumerate(cluster.replicas.T):
+        here = rows[held[partition[rows]] == broker[rows]]
+        found.disk[partition[here], column] = disk[here]
+        found.size[partition[here], column] = size[here]
+
+
+def _partitions(cluster: ClusterArrays, replicas: ArrowTable) -> Ints:
+    """Return the index of the partition of each row, NONE of one that the cluster does not have."""
+    encoded = replicas.column("topic").combine_chunks().dictionary_encode()
+    rank = {name: at for at, name in enumerate(cluster.topics)}
+    topics = np.array([rank.get(name, NONE) for name in encoded.dictionary.to_pylist()], np.int64)
+    topic, number = topics[ints(encoded.indices)], ints(replicas.column("partition"))
+    span = 1 + max(int(number.max(initial=0)), int(cluster.partition.max(initial=0)))
+    keys, wanted = cluster.topic * span + cluster.partition, topic * span + number
+    at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    return np.where((topic != NONE) & (keys[at] == wanted), at, NONE) if len(keys) else at + NONE
+
+
+def _disks(found: DiskArrays, broker: Ints, replicas: ArrowTable) -> Ints:
+    """Return the disk of each row, NONE of one that its broker does not have."""
+    encoded = replicas.column("path").combine_chunks().dictionary_encode()
+    number = {path: at for at, path in enumerate(encoded.dictionary.to_pylist())}
+    by_key = {
+        (at, number[path]): disk
+        for disk, (at, path) in enumerate(zip(found.broker.tolist(), found.paths, strict=True))
+        if path in number
+    }
+    keys = broker * len(number) + ints(encoded.indices)
+    table = np.full(int(keys.max()) + 1, NONE)
+    for (at, path), disk in by_key.items():
+        if (key := at * len(number) + path) < len(table):
+            table[key] = disk
+    return np.asarray(table[keys])
