@@ -16,10 +16,11 @@ import pyarrow.compute as pc
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import is_legal_topic_name
 from kadmin.errors import InvalidInputError
-from kadmin.inventory.columns import BROKERS, DISKS, MOST_INT, PARTITIONS, REPLICAS, ColumnKind
+from kadmin.inventory.columns import BROKERS, DISKS, MOST_LONG, PARTITIONS, REPLICAS, ColumnKind
 from kadmin.inventory.model import SINGLE_CLUSTER
 from kadmin.inventory.parquet_tables import arrow_types
 from kadmin.inventory.rows import TABLES
+from kadmin.planner.kernel.disk_problem import bytes_by_disk
 from kadmin.planner.kernel.placement_problem import NONE
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from kadmin.inventory.columns import Column, InventoryTable
     from kadmin.inventory.model import ClusterInventory
-    from kadmin.planner.disk_arrays import DiskArrays
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
 
 ArrowTable: TypeAlias = Any
@@ -39,6 +39,41 @@ MOST_BYTES = 2**62
 bits."""
 
 _ABLE = ("net_in_bytes_per_s", "net_out_bytes_per_s", "cpu")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DiskArrays:
+    """The disks of a cluster's brokers, ascending by broker and path, and the replicas on them.
+
+    `broker` [D] is an index, `paths` has D names, `total` and `usable` [D] are bytes. `disk` [P, W]
+    is where each replica is, NONE where no row has it; `size` [P, W] its own bytes. Bytes are
+    UNKNOWN where the inventory has null. `lost` [P, W]: no row has the replica, and a disk of its
+    broker has failed.
+    """
+
+    broker: Ints
+    paths: tuple[str, ...]
+    failed: Bools
+    cordoned: Bools
+    total: Ints
+    usable: Ints
+    disk: Ints
+    size: Ints
+    lost: Bools
+
+    @property
+    def held(self) -> Ints:
+        """The bytes of replicas on each disk, [D]."""
+        known = self.disk != NONE
+        return bytes_by_disk(np.maximum(self.size[known], 0), self.disk[known], len(self.broker))
+
+    def readable(self, alive: Bools) -> Ints:
+        """Return the places of the disks that live brokers can read; `alive` is [B]."""
+        return np.flatnonzero(~self.failed & alive[self.broker])
+
+    def on_failed(self, brokers: int) -> Bools:
+        """Whether each broker has a failed disk, [B]."""
+        return np.asarray(np.bincount(self.broker[self.failed], minlength=brokers) > 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,16 +233,18 @@ def _columns_of(rows: tuple[Any, ...], schema: Any) -> ArrowTable:  # noqa: ANN4
 
 def _distinct_keys(read: ArrowTable, table: InventoryTable) -> int:
     """Count the distinct keys of a table; keys have no nulls, and their numbers are below 2**31."""
-    keys, most = np.zeros(read.num_rows, np.int64), 0
+    keys = np.zeros(read.num_rows, np.int64)
     for name in table.key:
         values = read.column(name)
         if pa.types.is_string(values.type):
             values = values.combine_chunks().dictionary_encode().indices
-        if most > MOST_INT:
+        numbers = ints(values)
+        span = 1 + int(numbers.max(initial=0))
+        if (1 + int(keys.max(initial=0))) * span > MOST_LONG:
             keys = np.unique(keys, return_inverse=True)[1]
-        keys = keys * (MOST_INT + 1) + ints(values)
-        most = int(keys.max(initial=0))
-    return len(keys) if (np.diff(keys) > 0).all() else len(np.unique(keys))
+        keys = keys * span + numbers
+    keys.sort()  # three times as fast as np.unique
+    return len(keys) - int((keys[1:] == keys[:-1]).sum())
 
 
 def _column_valid(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarrow ships no type information

@@ -2,54 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kadmin.cluster.disks import DiskState
-from kadmin.planner.cluster_arrays import UNKNOWN, ints
-from kadmin.planner.kernel.disk_problem import bytes_by_disk
+from kadmin.planner.cluster_arrays import UNKNOWN, DiskArrays, ints
 from kadmin.planner.kernel.placement_problem import NONE
 
 if TYPE_CHECKING:
     from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays
-    from kadmin.planner.kernel.placement_problem import Bools, Ints
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DiskArrays:
-    """The disks of a cluster's brokers, ascending by broker and path, and the replicas on them.
-
-    `broker` [D] is an index, `paths` has D names, `total` and `usable` [D] are bytes. `disk` [P, W]
-    is where each replica is, NONE where no row has it; `size` [P, W] its own bytes. Bytes are
-    UNKNOWN where the inventory has null. `lost` [P, W]: no row has the replica, and a disk of its
-    broker has failed.
-    """
-
-    broker: Ints
-    paths: tuple[str, ...]
-    failed: Bools
-    cordoned: Bools
-    total: Ints
-    usable: Ints
-    disk: Ints
-    size: Ints
-    lost: Bools
-
-    @property
-    def held(self) -> Ints:
-        """The bytes of replicas on each disk, [D]."""
-        known = self.disk != NONE
-        return bytes_by_disk(np.maximum(self.size[known], 0), self.disk[known], len(self.broker))
-
-    def readable(self, alive: Bools) -> Ints:
-        """Return the places of the disks that live brokers can read; `alive` is [B]."""
-        return np.flatnonzero(~self.failed & alive[self.broker])
-
-    def on_failed(self, brokers: int) -> Bools:
-        """Whether each broker has a failed disk, [B]."""
-        return np.asarray(np.bincount(self.broker[self.failed], minlength=brokers) > 0)
+    from kadmin.planner.kernel.placement_problem import Ints
 
 
 def with_disks(cluster: ClusterArrays, disks: ArrowTable, replicas: ArrowTable) -> ClusterArrays:

@@ -15,9 +15,8 @@ from kadmin.planner.kernel.placement_problem import NONE, any_per_row
 
 if TYPE_CHECKING:
     from kadmin.plan.model import RebalanceRequest
-    from kadmin.planner.cluster_arrays import ClusterArrays
+    from kadmin.planner.cluster_arrays import ClusterArrays, DiskArrays
     from kadmin.planner.compiled_request import CompiledRequest
-    from kadmin.planner.disk_arrays import DiskArrays
     from kadmin.planner.kernel.cluster_disks import ChosenDisks
     from kadmin.planner.kernel.placement_problem import Floats, Ints
 

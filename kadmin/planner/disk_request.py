@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kadmin.plan.model import RebalanceRequest
-    from kadmin.planner.cluster_arrays import ClusterArrays
-    from kadmin.planner.disk_arrays import DiskArrays
+    from kadmin.planner.cluster_arrays import ClusterArrays, DiskArrays
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
 
 

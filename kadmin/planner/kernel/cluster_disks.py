@@ -31,9 +31,10 @@ class ClusterDisks:
     """The disks that brokers can read, and the replicas on them.
 
     `broker` [D] is an index. `disk` [P, W] is where each replica of the current lists is, NONE
-    where that is not known; `size` [P, W] its own bytes; W may be less than in the problem. `movable` [P]: replicas of the partition
-    may move between disks; `may_move` [B]: those of the broker may. `tolerance` is the fraction by
-    which the bytes of a disk may differ from its part; `most_moves` limits moves between disks.
+    where that is not known; `size` [P, W] its own bytes; W may be less than in the problem.
+    `movable` [P]: replicas of the partition may move between disks; `may_move` [B]: those of the
+    broker may. `tolerance` is the fraction by which the bytes of a disk may differ from its part;
+    `most_moves` limits moves between disks.
     """
 
     broker: Ints

@@ -49,6 +49,8 @@ class DiskAssignment:
         placed = disk != NONE
         self.load = bytes_by_disk(problem.size[placed], disk[placed], len(problem.disks))
         self._ascending = np.argsort(problem.size, kind="stable")
+        # What _candidates found, until a replica is put elsewhere.
+        self._found: dict[tuple[int, int, int], Ints] = {}
 
     @property
     def moved(self) -> Ints:
@@ -64,6 +66,7 @@ class DiskAssignment:
 
     def put(self, replica: int, disk: int) -> None:
         """Put a replica on a disk."""
+        self._found.clear()
         if self.disk[replica] != NONE:
             self.load[self.disk[replica]] -= self.problem.size[replica]
         self.disk[replica] = disk
@@ -71,6 +74,7 @@ class DiskAssignment:
 
     def put_all(self, replicas: Ints, disks: Ints) -> None:
         """Put replicas on disks; each occurs once."""
+        self._found.clear()
         placed = replicas[self.disk[replicas] != NONE]
         np.subtract.at(self.load, self.disk[placed], self.problem.size[placed])
         self.disk[replicas] = disks
@@ -78,11 +82,13 @@ class DiskAssignment:
 
     def release(self, replicas: Ints) -> None:
         """Take replicas off their disks."""
+        self._found.clear()
         np.subtract.at(self.load, self.disk[replicas], self.problem.size[replicas])
         self.disk[replicas] = NONE
 
     def restore(self, disk: Ints) -> None:
         """Put every replica back on the disk of an earlier copy of `disk`."""
+        self._found.clear()
         self.disk = disk.copy()
         self.load = bytes_by_disk(self.problem.size, disk, len(self.problem.disks))
 
@@ -109,6 +115,12 @@ class DiskAssignment:
 
     def _candidates(self, source: int, target: int, cost: int) -> Ints:
         """Return the replicas that may go from a disk to another at a cost, ascending by size."""
+        key = source, target, cost
+        if key not in self._found:
+            self._found[key] = self._found_at(source, target, cost)
+        return self._found[key]
+
+    def _found_at(self, source: int, target: int, cost: int) -> Ints:
         problem, ordered = self.problem, self._ascending
         here = ordered[self.disk[ordered] == source]
         home = problem.home[here]

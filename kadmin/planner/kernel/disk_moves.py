@@ -34,6 +34,10 @@ _FEW, _SOME = 12, 64
 """The most moves of a broker that are tried to be taken back two at a time, and one at a time; the
 most replicas of which each is tried elsewhere."""
 
+_MANY = 1000
+"""The most replicas of a broker whose moves are tried to be taken back: with more, a move above the
+bound is less than one in a hundred."""
+
 
 class DiskChoice(NamedTuple):
     """`disk` [N] of each replica. `bound`: no choice as even has fewer moves.
@@ -196,7 +200,7 @@ def _take_back(found: DiskAssignment) -> None:
         if exchange is None:
             break
         found.carry_out(exchange)
-    for together, most in ((1, _SOME), (2, _FEW)):
+    for together, most in ((1, _SOME), (2, _FEW)) if len(found.problem) <= _MANY else ():
         while len(found.moved) <= most and _send_home(found, together):
             pass
 

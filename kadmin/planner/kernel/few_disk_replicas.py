@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _TRIED = 2**16
 """The most choices of disks of which every one is tried."""
+_FEW = 16
+"""The most replicas that have two disks to choose from and not more choices than that."""
 
 
 def best_of_all(problem: DiskProblem, most_moves: int) -> Ints | None:
@@ -22,6 +24,8 @@ def best_of_all(problem: DiskProblem, most_moves: int) -> Ints | None:
     The best has the fewest bytes outside of limits, then the fewest moves, then the fewest bytes
     of these, then the counts nearest to the goals.
     """
+    if int((~problem.fixed).sum()) > _FEW:
+        return None
     disks = problem.disks
     allowed = [
         np.flatnonzero(disks.may_receive | ((np.arange(len(disks)) == home) & disks.may_hold))

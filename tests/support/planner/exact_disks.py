@@ -96,7 +96,7 @@ def _solved(cost: Floats, whole: Floats, rows: Floats, least: Floats, most: Floa
         bounds=Bounds(0, np.where(whole > 0, 1, np.inf)),
         options={"mip_rel_gap": 0},
     )
-    return round(found.fun)
+    return round(float(found.fun))
 
 
 def moves_of(problem: DiskProblem, disk: Ints) -> int:

@@ -12,7 +12,7 @@ from kadmin.cluster.disks import Disk, DiskReplica, DiskState
 from kadmin.cluster.model import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from support.planner.small_clusters import Proposed
 
@@ -82,7 +82,7 @@ def disks_applied(cluster: ClusterInventory, proposed: Proposed) -> ClusterInven
     return replace(after, replicas=tuple(replicas))
 
 
-def paths_of(cluster: ClusterInventory) -> dict[int, Sequence[str]]:
+def paths_of(cluster: ClusterInventory) -> Mapping[int, Sequence[str]]:
     """Return the paths of each broker's disks."""
     found: dict[int, list[str]] = {row.broker_id: [] for row in cluster.brokers}
     for disk in cluster.disks:
