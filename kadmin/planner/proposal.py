@@ -36,6 +36,12 @@ if TYPE_CHECKING:
     from kadmin.planner.cluster_arrays import ArrowTable
 
 DEFAULT_NAME = "rebalance"
+_CODES = {
+    "broker": codes.UNKNOWN_BROKER,
+    "log": codes.NO_SUCH_LOG_DIR,
+    "partition": codes.UNKNOWN_PARTITION,
+}
+"""The codes of names that no cluster has, by the first word of a name in an error."""
 
 
 def server_of(remote: str) -> str:
@@ -197,7 +203,7 @@ def _error(name: str, report: Mapping[str, Any]) -> KadminError:
 
 def _refuse_unknown_names(by_cluster: Iterable[set[str]]) -> None:
     if unknown := sorted(set.intersection(*by_cluster)):
-        code = codes.UNKNOWN_BROKER if unknown[0].startswith("broker") else codes.UNKNOWN_PARTITION
+        code = _CODES[unknown[0].split()[0]]
         message = f"the request names what the inventory does not have: {name_some(unknown)}"
         next_step = "correct the request, or: " + command("snapshot", "--out", "DIR")
         raise refusal([Diagnostic(code, message, next_step)], of_request=True)
