@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from kadmin.plan.model.decommission import DecommissionPlan
+from kadmin.plan.model.disk_spec import DiskSpec, FailedDisks, Only
 from kadmin.plan.model.field_types import ANY_LOG_DIR
 from kadmin.plan.model.header import DocumentFile, PlanHeader
 from kadmin.plan.model.hours import HoursSpec, hours_of, read_outside
@@ -35,12 +36,9 @@ from kadmin.plan.model.request import (
     LOAD_LEADER_CHANGES,
     LOAD_MOVES,
     CpuWeights,
-    DiskSpec,
-    FailedDisks,
     FreeBytes,
     HoursOfLoad,
     LoadSpec,
-    Only,
     Pin,
     ProposalLimits,
     Racks,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, TypeAlias
 
+from kadmin.plan.model.disk_spec import DISK_TOLERANCE, DiskSpec, Only
 from kadmin.plan.model.field_types import (
     MAX_INT16,
     NON_NEGATIVE,
@@ -17,7 +18,6 @@ from kadmin.plan.model.field_types import (
     BrokerIds,
     ByteSize,
     HistoryFolder,
-    LogDir,
     OrderedReplicas,
     PartitionFields,
     Percentage,
@@ -36,9 +36,6 @@ LOAD_LEADER_CHANGES = 0.5
 """Default budget of load balancing: further leader changes, as a fraction of those of the plan
 without it."""
 
-DISK_TOLERANCE = 0.05
-"""Default tolerance of the bytes of a disk, as a fraction of its part of its broker's bytes."""
-
 _BROKERS = FieldGroup("brokers", "Replicas that brokers may hold, and must not.")
 _TOPICS = FieldGroup("topics", "The topics to rebalance.")
 _TOLERANCE = FieldGroup("tolerance", "Allowed deviations from an even distribution.")
@@ -52,19 +49,6 @@ _Surplus: TypeAlias = Annotated[
 ]
 _Goal: TypeAlias = Annotated[float, Keywords(title="goal", minimum=1, maximum=1000)]
 _Weight: TypeAlias = Annotated[float, Keywords(title="weight", exclusiveMinimum=0, maximum=10**12)]
-_DisksOfBrokers: TypeAlias = Annotated[
-    Mapping[
-        BrokerIdKey,
-        Annotated[
-            tuple[LogDir, ...],
-            NOT_EMPTY,
-            Keywords(title="list of log directories", uniqueItems=True),
-            "At least one log directory of the broker.",
-        ],
-    ],
-    Dumped.SORTED,
-    Keywords(title="log directories by broker"),
-]
 _ZoneShares: TypeAlias = Annotated[
     Mapping[str, float],
     WrittenAs(Mapping[str, Annotated[float, Keywords(minimum=0, maximum=1)]]),
@@ -225,65 +209,6 @@ class FreeBytes:
 
     broker_id: Annotated[BrokerId, At("broker"), "The broker that is too full."]
     size_bytes: Annotated[ByteSize, At("bytes"), "Bytes to free."]
-
-
-class FailedDisks(StrEnum):
-    """The planner's treatment of the replicas on failed disks."""
-
-    MOVE = "move"
-
-
-class Only(StrEnum):
-    """The one kind of moves that a plan may have."""
-
-    DISKS = "disks"
-
-
-@dataclass(frozen=True, slots=True)
-class DiskSpec:
-    """`spec.disks`: what the disks (log directories) of brokers may hold."""
-
-    drain: Annotated[
-        _DisksOfBrokers,
-        "By broker id, the log directories that shall hold no replicas; the broker keeps them on "
-        "others.",
-    ] = field(default_factory=dict)
-    no_receive: Annotated[
-        _DisksOfBrokers,
-        "By broker id, the log directories that keep their replicas and receive no more.",
-    ] = field(default_factory=dict)
-    weights: Annotated[
-        Mapping[
-            BrokerIdKey,
-            Annotated[
-                Mapping[
-                    LogDir,
-                    Annotated[
-                        float,
-                        Keywords(title="weight", exclusiveMinimum=0, maximum=10**6),
-                        "More than 0.",
-                    ],
-                ],
-                Keywords(title="weights by log directory", minProperties=1),
-                "By log directory, its share of the broker's bytes.",
-            ],
-        ],
-        Dumped.SORTED,
-        Keywords(title="weights of disks by broker"),
-        "By broker id, the share of each log directory in the broker's bytes compared with one of "
-        "weight 1, in place of its size.",
-    ] = field(default_factory=dict)
-    failed: Annotated[
-        FailedDisks | None,
-        "move: the replicas on failed disks go to other brokers. By default they stay, and wait "
-        "for the disk.",
-    ] = None
-
-    @property
-    def named(self) -> Mapping[str, Mapping[int, tuple[str, ...]]]:
-        """The log directories that each field names, by broker."""
-        weighted = {broker: tuple(paths) for broker, paths in self.weights.items()}
-        return {"drain": self.drain, "no_receive": self.no_receive, "weights": weighted}
 
 
 @dataclass(frozen=True, slots=True)
