@@ -22,6 +22,7 @@ from kadmin.planner.cluster_arrays import UNKNOWN, cluster_arrays, tables_valid
 from kadmin.planner.compiled_request import compile_request
 from kadmin.planner.disk_arrays import with_disks
 from kadmin.planner.disk_plan import chosen_disks, disk_figures, inside_alone, log_dir_lists
+from kadmin.planner.disk_request import within_disks
 from kadmin.planner.kernel.entry_order import order_binds, plan_order, within_limits
 from kadmin.planner.kernel.entry_reasons import Reason, entry_reasons
 from kadmin.planner.kernel.free_bytes import free_bytes
@@ -120,7 +121,7 @@ def _plan_cluster(
     load = cluster_load(name, cluster, compiled.problem, request, history)
     compiled = compiled if request.load is None else _with_load(compiled, load)
     try:
-        compiled, solution = _solved(compiled, request)
+        compiled, solution = _within_disks(cluster, compiled, request)
         problem = compiled.problem
         ordered = plan_order(problem, solution.target)
         limits = request.limits
@@ -164,6 +165,17 @@ def _with_load(compiled: CompiledRequest, load: ClusterLoad | None) -> CompiledR
         return replace(compiled, notes=(*compiled.notes, note))
     problem = replace(compiled.problem, load=load.kernel)
     return replace(compiled, problem=problem, notes=(*compiled.notes, *load.notes))
+
+
+def _within_disks(
+    cluster: ClusterArrays, compiled: CompiledRequest, request: RebalanceRequest
+) -> tuple[CompiledRequest, Solution]:
+    """Solve the problem, again with the room of disks as capacity where they have not enough."""
+    found, solution = _solved(compiled, request)
+    tighter = within_disks(cluster, request, compiled.problem, solution.target)
+    if tighter is None:
+        return found, solution
+    return _solved(replace(compiled, problem=tighter), request)
 
 
 def _solved(

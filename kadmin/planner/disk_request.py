@@ -6,15 +6,16 @@ refuses these moves, and never ends a reassignment to a broker whose failed disk
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kadmin.plan.model import FailedDisks
-from kadmin.planner.cluster_arrays import UNKNOWN
+from kadmin.planner.cluster_arrays import MOST_BYTES, UNKNOWN
 from kadmin.planner.kernel.cluster_disks import ClusterDisks
 from kadmin.planner.kernel.disk_problem import Disks
-from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE
+from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE, bytes_on
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.cluster_arrays import ClusterArrays, DiskArrays
-    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem
 
 
 def paths_by_broker(cluster: ClusterArrays) -> dict[int, list[str]]:
@@ -105,6 +106,29 @@ def compile_disks(
         most_moves=NO_LIMIT if request.limits.disk_moves is None else request.limits.disk_moves,
     )
     return found if found.choice.any() else None
+
+
+def within_disks(
+    cluster: ClusterArrays, request: RebalanceRequest, problem: PlacementProblem, target: Ints
+) -> PlacementProblem | None:
+    """Return the problem with the room of disks as capacity, None where `target` [P, W] keeps it.
+
+    It is made where needed alone, because a capacity costs evenness. What a broker holds now fits.
+    """
+    disks = cluster.disks
+    if disks is None or not len(disks.broker):
+        return None
+    brokers, now = len(cluster.broker_ids), bytes_on(problem, problem.current)
+    open_ = ~disks.failed & ~_named(cluster, disks, request.disks.drain)
+    each = np.where(open_, np.minimum(_room(disks, disks.held), MOST_BYTES), 0)
+    room = np.bincount(disks.broker, each.astype(np.float64), minlength=brokers)
+    described = np.bincount(disks.broker, minlength=brokers) > 0
+    limit = np.where(described, np.minimum(room, NO_LIMIT), NO_LIMIT).astype(np.int64)
+    after = bytes_on(problem, target)
+    if not ((after > limit) & (after > now)).any():
+        return None
+    capacity = np.minimum(problem.brokers.capacity, np.maximum(limit, now))
+    return replace(problem, brokers=replace(problem.brokers, capacity=capacity))
 
 
 def disk_notes(cluster: ClusterArrays) -> Iterator[str]:

@@ -246,3 +246,26 @@ def test_own_bytes_of_replicas_count() -> None:
     replicas = (*on("/d0", 1, 0, size=300), *on("/d1", 1, 1, 2, 3))
     found = propose(cluster_of(rows(*[(1,)] * 4), 1, *replicas), request())
     assert dict(found.entries) == {}
+
+
+def test_brokers_get_no_more_than_their_disks_can_hold() -> None:
+    """Rule: counts are less even where the disks of a broker have no room for more."""
+    held = [(1,)] * 8
+    cluster = cluster_of(rows(*held), 2, *on("/d0", 1, *range(4)), *on("/d1", 1, *range(4, 8)))
+    small = tuple(
+        replace(disk, usable_bytes=100) if disk.broker_id == 2 else disk for disk in cluster.disks
+    )
+    found = propose(replace(cluster, disks=small), request(bytes_tolerance=1.0))
+    assert sum(row == (2,) for row in found.target(cluster).values()) == 2
+    arrivals = [found.log_dirs[key] for key, row in found.entries.items() if row == (2,)]
+    assert sorted(map(str, arrivals)) == ["['/d0']", "['/d1']"]
+
+
+def test_a_full_disk_of_an_emptied_one_is_an_error() -> None:
+    cluster = cluster_of(rows(*[(1,)] * 4), 1, *on("/d0", 1, 0, 1, 2, 3))
+    full = replace(cluster.disks[1], usable_bytes=150)
+    found = propose(
+        replace(cluster, disks=(cluster.disks[0], full)),
+        request(disks=DiskSpec(drain={1: ("/d0",)})),
+    )
+    assert "within its usable_bytes" in str(found.error)
