@@ -175,15 +175,22 @@ def _detour(found: DiskAssignment, most_moves: int) -> bool:
 
 
 def _next_exchange(found: DiskAssignment, most_moves: int) -> Exchange | None:
-    """Return the best of the exchanges that cost least and bring bytes inside the limits."""
+    """Return the exchange that brings bytes inside the limits, None where there is none.
+
+    It is the best of those that cost no move, or the one with the greatest gain for each move.
+    """
     over, under = found.load > found.problem.high, found.load < found.problem.low
     pairs = [pair for pair in _pairs(found) if over[pair[0]] or under[pair[1]]]
     left = most_moves - len(found.moved) if pairs else 0
+    best, most = None, 0.0
     for cost in COSTS:
         exchange = found.best(cost, pairs) if cost <= left else None
         if exchange is not None and exchange.gain > 0:
-            return exchange
-    return None
+            if cost <= 0:
+                return exchange
+            if exchange.gain / cost > most:
+                best, most = exchange, exchange.gain / cost
+    return best
 
 
 def _pairs(found: DiskAssignment) -> Iterator[tuple[int, int]]:
