@@ -10,39 +10,57 @@ from support.planner.exact_disks import TOLERANCE, allowed, draw_problem, exact_
 
 from kadmin.planner.kernel.disk_bounds import least_disk_moves
 from kadmin.planner.kernel.disk_moves import choose_disks
-from kadmin.planner.kernel.disk_problem import DiskProblem, Disks, bytes_by_disk
-from kadmin.planner.kernel.few_disk_replicas import best_of_all
+from kadmin.planner.kernel.disk_problem import BrokerDisks, DiskProblem, bytes_by_disk
+from kadmin.planner.kernel.disk_search import fewest_moves
 from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE
 
 CASES = 30
 
 
-def test_few_replicas_are_on_the_best_disks() -> None:
-    """Rule: up to nine replicas: the fewest bytes outside of limits, then the fewest moves."""
-    for seed in range(CASES):
-        problem = draw_problem(seed, 2, 9)
+@pytest.mark.parametrize(("fewest", "most", "seed"), [(2, 9, 0), (10, 23, 1000), (24, 48, 2000)])
+def test_choices_have_the_fewest_moves(fewest: int, most: int, seed: int) -> None:
+    """Rule: the fewest bytes outside of limits, then the fewest moves: in 95 % of cases the least
+    that an exact solver finds, never more than one above; no bound is wrong.
+    """
+    beaten = 0
+    for each in range(seed, seed + CASES):
+        problem = draw_problem(each, fewest, most)
         outside, moves = exact_disks(problem)
         found = choose_disks(problem, NO_LIMIT)
         assert allowed(problem, found.disk).all()
-        assert (found.outside, moves_of(problem, found.disk)) == (outside, moves), seed
+        assert least_disk_moves(problem, outside) <= moves, each
+        assert found.outside == outside, each
+        assert found.bound <= moves, each
+        above = moves_of(problem, found.disk) - moves
+        assert above in {0, 1}, each
+        beaten += above
+    assert beaten <= 0.05 * CASES
 
 
-def test_bounds_hold_and_nine_of_ten_choices_have_the_fewest_moves() -> None:
-    """Rule: with too many replicas to try all, choices are seldom beaten, and no bound is wrong."""
-    fewest = even = 0
-    for seed in range(CASES):
-        problem = draw_problem(1000 + seed, 10, 22)
+@pytest.mark.parametrize("over", [0, 1, 5])
+def test_a_search_from_any_number_of_moves_keeps_its_bound(over: int) -> None:
+    """Rule: whatever is known, the bound is no more than the least, and what is found is better."""
+    for each in range(CASES):
+        problem = draw_problem(each, 2, 14)
         outside, moves = exact_disks(problem)
-        found = choose_disks(problem, NO_LIMIT)
-        assert allowed(problem, found.disk).all()
-        assert found.outside >= outside
-        assert least_disk_moves(problem, outside) <= moves, seed
-        if found.outside == outside:
-            even += 1
-            assert found.bound <= moves, seed
-            fewest += moves_of(problem, found.disk) == moves
-    assert even >= 0.9 * CASES
-    assert fewest >= 0.9 * even
+        found = fewest_moves(problem, outside, moves + over, 0)
+        assert found.bound <= moves, each
+        if found.disk is None:
+            assert over == 0
+        else:
+            assert moves_of(problem, found.disk) == moves, each
+            assert (
+                problem.outside(bytes_by_disk(problem.size, found.disk, len(problem.disks))).sum()
+                <= outside
+            )
+
+
+def test_a_bound_counts_what_takes_the_place_of_a_replica_that_must_leave() -> None:
+    """Rule: the replica of 40 bytes leaves, and replicas of one byte take its place."""
+    problem = problem_of([40] + [1] * 60, [0] + [1] * 60, [20, 80])
+    assert least_disk_moves(problem, 0) == 1
+    found = choose_disks(problem, NO_LIMIT)
+    assert (found.outside, moves_of(problem, found.disk), found.bound) == (0, 20, 20)
 
 
 @pytest.mark.parametrize("disks", [2, 4])
@@ -65,7 +83,7 @@ def test_many_replicas_are_within_tolerance_at_the_bound(disks: int, new: int) -
 def problem_of(size: object, home: object, weight: object) -> DiskProblem:
     weights = np.asarray(weight, np.float64)
     able = np.ones(len(weights), np.bool_)
-    disks = Disks(weights, np.full(len(weights), NO_LIMIT), able, able)
+    disks = BrokerDisks(weights, np.full(len(weights), NO_LIMIT), able, able)
     sizes, homes = np.asarray(size, np.int64), np.asarray(home, np.int64)
     return DiskProblem.of(disks, sizes, homes, np.zeros(len(sizes), np.bool_), TOLERANCE)
 
@@ -80,7 +98,7 @@ def test_new_replicas_choose_their_disk_before_any_other_moves() -> None:
 def test_counts_are_even_where_bytes_leave_the_choice() -> None:
     size = np.concatenate([[1000, 1000], np.zeros(18, np.int64)])
     problem = problem_of(size, np.full(20, NONE), [1, 1])
-    assert best_of_all(problem, NO_LIMIT) is None, "too many to try all"
+
     assert np.bincount(choose_disks(problem, NO_LIMIT).disk).tolist() == [10, 10]
 
 

@@ -18,7 +18,7 @@ from kadmin.planner.kernel.replicas import stable_argsort
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.planner.kernel.disk_problem import Disks
+    from kadmin.planner.kernel.disk_problem import BrokerDisks
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem
 
 _SEVERAL = 2
@@ -38,7 +38,7 @@ class ClusterDisks:
     """
 
     broker: Ints
-    disks: Disks
+    disks: BrokerDisks
     disk: Ints
     size: Ints
     movable: Bools

@@ -6,21 +6,22 @@ as replicas that are new on the broker allow.
 Constraints: replicas leave disks that may not hold them; no disk receives that may not.
 Algorithm: each disk above its limit gives as few replicas as cover its surplus. They, and the
 replicas without a disk, go to the disks that lack most, the largest first. Exchanges between two
-disks then bring bytes inside the limits, the ones that cost least first. At last, moves are taken
-back while the limits hold. A choice that no exchange improves stays as it is, so that a second run
+disks then bring bytes inside the limits, the ones that cost least first, and moves are taken back
+while the limits hold. Where that leaves more moves than a simple bound, or bytes outside, a search
+finds or rules out better choices. A choice that no exchange improves stays as it is, so that a second run
 on the result moves nothing.
 """
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from itertools import permutations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from kadmin.planner.kernel.disk_assignment import COSTS, DiskAssignment
 from kadmin.planner.kernel.disk_bounds import fewest, least_disk_moves, released
-from kadmin.planner.kernel.few_disk_replicas import best_of_all
+from kadmin.planner.kernel.disk_search import fewest_moves
 from kadmin.planner.kernel.placement_problem import NONE
 
 if TYPE_CHECKING:
@@ -30,13 +31,11 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.disk_problem import DiskProblem
     from kadmin.planner.kernel.placement_problem import Ints
 
-_FEW, _SOME = 12, 64
-"""The most moves of a broker that are tried to be taken back two at a time, and one at a time; the
-most replicas of which each is tried elsewhere."""
-
-_MANY = 1000
-"""The most replicas of a broker whose moves are tried to be taken back: with more, a move above the
-bound is less than one in a hundred."""
+_SOME, _MANY = 64, 1000
+"""The most replicas of a broker for which a choice with fewer bytes outside is searched, and one
+with fewer moves: with more, a move above the bound is less than one in a hundred."""
+_TIMES = 32
+"""The most times that one with fewer bytes outside is searched."""
 
 
 class DiskChoice(NamedTuple):
@@ -59,21 +58,18 @@ def choose_disks(problem: DiskProblem, most_moves: int) -> DiskChoice:
     found = DiskAssignment(problem, np.where(free, NONE, problem.home))
     if not free.any() and found.outside == 0:
         return DiskChoice(found.disk, 0, 0)
-    if (best := best_of_all(problem, most_moves)) is not None:
-        found.restore(best)
-        return DiskChoice(best, len(found.moved), found.outside)
     if free.any() or _next_exchange(found, most_moves) is not None:
         _give_surplus(found, most_moves)
         _place(found)
         _reduce_outside(found, most_moves)
-        while _detour(found, most_moves):
-            pass
         _take_back(found)
         while _reduce_outside(found, most_moves):
             _take_back(found)
+        bound = _search(found, most_moves)
         if found.outside == 0:
             _even_counts(found)
             _lighten(found)
+        return DiskChoice(found.disk, bound, found.outside)
     return DiskChoice(found.disk, least_disk_moves(problem, found.outside), found.outside)
 
 
@@ -154,24 +150,23 @@ def _reduce_outside(found: DiskAssignment, most_moves: int) -> bool:
     return found.outside < before
 
 
-def _detour(found: DiskAssignment, most_moves: int) -> bool:
-    """Put one replica elsewhere first, if exchanges then bring more bytes inside the limits.
+def _search(found: DiskAssignment, most_moves: int) -> int:
+    """Search for choices with fewer bytes outside, and with fewer moves; return a bound on moves.
 
-    Return whether they did.
+    Exchanges of two replicas have found the choice so far.
     """
-    problem, outside, before = found.problem, found.outside, found.disk.copy()
-    if outside == 0 or len(problem) > _SOME:
-        return False
-    free = np.flatnonzero(~problem.fixed)
-    for replica in free[np.argsort(-problem.size[free], kind="stable")].tolist():
-        for disk in np.flatnonzero(problem.disks.may_receive).tolist():
-            found.put(replica, disk)
-            if len(found.moved) <= most_moves:
-                _reduce_outside(found, most_moves)
-                if found.outside < outside:
-                    return True
-            found.restore(before)
-    return False
+    problem, most = found.problem, min(most_moves, len(found.problem)) + 1
+    for _ in range(_TIMES if len(problem) <= _SOME else 0):
+        better = fewest_moves(problem, found.outside - 1, most, 0).disk if found.outside else None
+        if better is None:
+            break
+        found.restore(better)
+    bound = least_disk_moves(problem, found.outside)
+    if bound < len(found.moved) and len(problem) <= _MANY:
+        better, bound = fewest_moves(problem, found.outside, len(found.moved), bound)
+        if better is not None:
+            found.restore(better)
+    return bound
 
 
 def _next_exchange(found: DiskAssignment, most_moves: int) -> Exchange | None:
@@ -207,24 +202,6 @@ def _take_back(found: DiskAssignment) -> None:
         if exchange is None:
             break
         found.carry_out(exchange)
-    for together, most in ((1, _SOME), (2, _FEW)) if len(found.problem) <= _MANY else ():
-        while len(found.moved) <= most and _send_home(found, together):
-            pass
-
-
-def _send_home(found: DiskAssignment, together: int) -> bool:
-    """Send so many replicas home, if exchanges make up for it with a move less; return whether."""
-    before, outside = found.disk.copy(), found.outside
-    moves = len(found.moved)
-    returns = found.moved[found.problem.disks.may_hold[found.problem.home[found.moved]]]
-    for replicas in combinations(returns.tolist(), together):
-        for replica in replicas:
-            found.put(replica, int(found.problem.home[replica]))
-        _reduce_outside(found, moves - 1)
-        if found.outside <= outside:
-            return True
-        found.restore(before)
-    return False
 
 
 def _even_counts(found: DiskAssignment) -> None:

@@ -21,7 +21,7 @@ _MOST_TOLERANCE = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Disks:
+class BrokerDisks:
     """The disks of one broker; all arrays have shape [D].
 
     `weight` is the part of each in proportion to the others. `room` is the most bytes of replicas,
@@ -38,9 +38,9 @@ class Disks:
         """Return D."""
         return len(self.weight)
 
-    def only(self, which: slice) -> Disks:
+    def only(self, which: slice) -> BrokerDisks:
         """Return those at some places."""
-        return Disks(
+        return BrokerDisks(
             self.weight[which], self.room[which], self.may_hold[which], self.may_receive[which]
         )
 
@@ -53,7 +53,7 @@ class DiskProblem:
     [D] is its even part.
     """
 
-    disks: Disks
+    disks: BrokerDisks
     size: Ints
     home: Ints
     fixed: Bools
@@ -62,7 +62,7 @@ class DiskProblem:
     high: Ints
 
     @classmethod
-    def of(cls, disks: Disks, size: Ints, home: Ints, fixed: Bools, tolerance: float) -> Self:
+    def of(cls, disks: BrokerDisks, size: Ints, home: Ints, fixed: Bools, tolerance: float) -> Self:
         """Return the problem with the even part of each disk.
 
         The parts are by weight, as far as room allows, and disks that may not receive.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from kadmin.planner.kernel.disk_problem import DiskProblem, Disks
+from kadmin.planner.kernel.disk_problem import BrokerDisks, DiskProblem
 from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def draw_problem(seed: int, fewest: int, most: int) -> DiskProblem:
     fixed = (draw.random(replicas) < 0.1 * (draw.random() < 0.3)) & (home != NONE)
     weight = draw.choice([1.0, 1.0, 2.0, 3.0], disks)
     room = np.full(disks, NO_LIMIT)
-    disks_ = Disks(weight, room, may_hold, may_receive & may_hold)
+    disks_ = BrokerDisks(weight, room, may_hold, may_receive & may_hold)
     return DiskProblem.of(disks_, size.astype(np.int64), home.astype(np.int64), fixed, TOLERANCE)
 
 
