@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kadmin.inventory import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow
 from kadmin.inventory.columns import BROKERS, DISKS, PARTITIONS, REPLICAS
@@ -124,16 +125,20 @@ def disk_tables(partitions: ArrowTable, size: Size, disks: int) -> tuple[ArrowTa
     Each broker has so many disks, the second half as large as the first, the fourth twice. Replicas
     are on any with the same chance, as where brokers choose by number.
     """
-    draw, total = np.random.default_rng(disks), (4 * 10**12, 2 * 10**12, 4 * 10**12, 8 * 10**12)
+    draw, total = np.random.default_rng(disks), [each * 8 * 10**12 for each in (2, 1, 2, 4)]
     lists = partitions.column("replicas").combine_chunks()
     row = np.repeat(np.arange(len(lists)), lists.value_lengths())
     path = pa.array([f"/var/lib/kafka/data-{each}" for each in range(disks)])
     bytes_ = np.tile(total[:disks], size.brokers)
+    where = draw.integers(0, disks, len(row))
+    disk = disks * (pc.cast(lists.flatten(), pa.int64()).to_numpy() - 1) + where
+    sizes = partitions.column("size_bytes").take(pa.array(row))
+    used = np.bincount(disk, sizes.to_numpy(), len(bytes_)).astype(np.int64)
     found = {
         "broker_id": np.repeat(np.arange(1, size.brokers + 1), disks),
         "path": path.take(pa.array(np.tile(np.arange(disks), size.brokers))),
         "total_bytes": bytes_,
-        "usable_bytes": bytes_,
+        "usable_bytes": bytes_ - used,
         "state": pa.array(["online"] * len(bytes_)),
     }
     held = {
@@ -141,7 +146,7 @@ def disk_tables(partitions: ArrowTable, size: Size, disks: int) -> tuple[ArrowTa
         for name in ("topic", "partition", "size_bytes")
     }
     held["broker_id"] = lists.flatten()
-    held["path"] = path.take(pa.array(draw.integers(0, disks, len(row))))
+    held["path"] = path.take(pa.array(where))
     return _table(DISKS, found, len(bytes_)), _table(REPLICAS, held, len(row))
 
 

@@ -43,10 +43,11 @@ _ABLE = ("net_in_bytes_per_s", "net_out_bytes_per_s", "cpu")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DiskArrays:
-    """The disks of a cluster's brokers, ascending by broker and path, and the replicas on them.
+    """The log directories of a cluster's brokers, by broker and path, and the replicas in them.
 
-    `broker` [D] is an index, `paths` has D names, `total` and `usable` [D] are bytes. `disk` [P, W]
-    is where each replica is, NONE where no row has it; `size` [P, W] its own bytes. Bytes are
+    `broker` [D] is an index, `paths` has D names, `total` and `usable` [D] are bytes of the file
+    system. `file_system` [D] is the place of the first directory on the same one. `disk` [P, W] is
+    the directory of each replica, NONE where no row has it; `size` [P, W] its own bytes. Bytes are
     UNKNOWN where the inventory has null. `lost` [P, W]: no row has the replica, and a disk of its
     broker has failed.
     """
@@ -57,19 +58,25 @@ class DiskArrays:
     cordoned: Bools
     total: Ints
     usable: Ints
+    file_system: Ints
     disk: Ints
     size: Ints
     lost: Bools
 
     @property
     def held(self) -> Ints:
-        """The bytes of replicas on each disk, [D]."""
+        """The bytes of replicas in each directory, [D]."""
         known = self.disk != NONE
         return bytes_by_disk(np.maximum(self.size[known], 0), self.disk[known], len(self.broker))
 
     def readable(self, alive: Bools) -> Ints:
-        """Return the places of the disks that live brokers can read; `alive` is [B]."""
+        """Return the places of the directories that live brokers can read; `alive` is [B]."""
         return np.flatnonzero(~self.failed & alive[self.broker])
+
+    def several(self, brokers: int) -> Bools:
+        """Whether each broker has several file systems, [B]."""
+        first = np.unique(self.file_system)
+        return np.asarray(np.bincount(self.broker[first], minlength=brokers) > 1)
 
     def on_failed(self, brokers: int) -> Bools:
         """Whether each broker has a failed disk, [B]."""

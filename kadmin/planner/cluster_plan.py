@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays, ClusterTables
     from kadmin.planner.compiled_request import CompiledRequest
-    from kadmin.planner.kernel.cluster_disks import ChosenDisks
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem, Solution
     from kadmin.planner.load.cluster_load import ClusterLoad
     from kadmin.planner.load.join import LoadHistory
@@ -154,7 +153,8 @@ def _plan_cluster(
         disks = disk_figures(cluster, cluster.disks, request, chosen)
         figures = replace(figures, disks=disks, reassignments=len(entries))
     report["figures"] = figures
-    rows = _entry_rows(name, (problem.current, final), entries, reasons, (cluster, chosen))
+    log_dirs = log_dir_lists(cluster, request, chosen, final, entries)
+    rows = _entry_rows(name, cluster, entries, (problem.current, final, log_dirs), reasons)
     return pa.concat_tables([_report_row(name, report), rows])
 
 
@@ -216,12 +216,13 @@ def _report_row(name: str, report: dict[str, Any]) -> ArrowTable:
 
 def _entry_rows(
     name: str,
-    lists: tuple[Ints, Ints],
+    cluster: ClusterArrays,
     entries: Ints,
+    lists: tuple[Ints, Ints, Any],
     reasons: list[Reason],
-    plan: tuple[ClusterArrays, ChosenDisks | None],
 ) -> ArrowTable:
-    cluster, chosen = plan
+    """Return the entries as rows; `lists` are those now and afterwards, and the directories."""
+    current, target, log_dirs = lists
     size = cluster.size[entries]
     return pa.Table.from_arrays(
         [
@@ -229,10 +230,10 @@ def _entry_rows(
             pa.array(np.arange(len(entries)), pa.int64()),
             pa.array([cluster.topics[each] for each in cluster.topic[entries]], pa.string()),
             pa.array(cluster.partition[entries], pa.int32()),
-            _lists(cluster, lists[0][entries]),
-            _lists(cluster, lists[1][entries]),
+            _lists(cluster, current[entries]),
+            _lists(cluster, target[entries]),
             pa.array(size, pa.int64(), mask=size == UNKNOWN),
-            log_dir_lists(cluster, chosen, lists[1], entries),
+            log_dirs,
             pa.array([reasons[each] for each in entries.tolist()], pa.string()),
             pa.nulls(len(entries), pa.string()),
         ],

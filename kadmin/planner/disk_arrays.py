@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.cluster.disks import DiskState
+from kadmin.cluster.disks import Disk, DiskState, file_systems, written_bytes
 from kadmin.planner.cluster_arrays import UNKNOWN, DiskArrays, ints
 from kadmin.planner.kernel.placement_problem import NONE
 
@@ -34,19 +34,48 @@ def with_disks(cluster: ClusterArrays, disks: ArrowTable, replicas: ArrowTable) 
         cordoned=states == DiskState.CORDONED,
         total=ints(rows.column("total_bytes")),
         usable=ints(rows.column("usable_bytes")),
+        file_system=np.arange(len(rows)),
         disk=np.full(cluster.replicas.shape, NONE),
         size=np.full(cluster.replicas.shape, UNKNOWN),
         lost=np.zeros(cluster.replicas.shape, np.bool_),
     )
     if not len(replicas):
-        return replace(cluster, disks=found)
+        return replace(cluster, disks=_on_file_systems(found))
     _place(found, cluster, replicas)
+    found = _on_file_systems(found)
     filled = cluster.replicas != NONE
     on_failed = found.on_failed(len(cluster.broker_ids))[cluster.replicas]
     found.lost[:] = filled & (found.disk == NONE) & on_failed
     readable = filled & cluster.alive[cluster.replicas] & ~found.lost
     gone = found.lost.any(axis=1) & ~readable.any(axis=1)
     return replace(cluster, disks=found, without_source=cluster.without_source | gone)
+
+
+def _on_file_systems(found: DiskArrays) -> DiskArrays:
+    """Return the directories with those of one file system together.
+
+    Two that hold about the same bytes are taken for equal disks, each with its part of the room:
+    nothing tells these from one file system.
+    """
+    file_system, usable, held = found.file_system.copy(), found.usable.copy(), found.held
+    read = np.flatnonzero(~found.failed)
+    for broker in np.unique(found.broker[read]).tolist():
+        here = read[found.broker[read] == broker].tolist()
+        place = {found.paths[at]: at for at in here}
+        for shared in file_systems(_disk(found, at) for at in here):
+            at = [place[disk.path] for disk in shared]
+            if np.ptp(held[at]) > written_bytes(int(found.total[at[0]])):
+                file_system[at] = at[0]
+            elif len(at) > 1:
+                usable[at] //= len(at)
+    return replace(found, file_system=file_system, usable=usable)
+
+
+def _disk(found: DiskArrays, at: int) -> Disk:
+    total, usable = (
+        None if each[at] == UNKNOWN else int(each[at]) for each in (found.total, found.usable)
+    )
+    return Disk(int(found.broker[at]), found.paths[at], total, usable)
 
 
 def _place(found: DiskArrays, cluster: ClusterArrays, replicas: ArrowTable) -> None:

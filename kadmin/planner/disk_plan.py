@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from heapq import heapify, heapreplace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from kadmin.plan.model.field_types import ANY_LOG_DIR
-from kadmin.planner.disk_request import compile_disks
+from kadmin.planner.disk_request import (
+    compile_disks,
+    disk_numbers,
+    first_directories,
+    may_receive,
+)
 from kadmin.planner.figures import DiskBytes, DiskFigures
 from kadmin.planner.kernel.cluster_disks import choose_all_disks
 from kadmin.planner.kernel.placement_problem import NONE, any_per_row
@@ -46,19 +52,47 @@ def inside_alone(chosen: ChosenDisks, entries: Ints) -> Ints:
     return found[np.argsort(-moved, kind="stable")]
 
 
+def named_directories(
+    cluster: ClusterArrays, disks: DiskArrays, request: RebalanceRequest, chosen: ChosenDisks
+) -> Ints:
+    """Return the directory of each replica that the plan names, [P, W], NONE of others.
+
+    Of several on the chosen disk, it is one with the fewest replicas.
+    """
+    number = disk_numbers(cluster, disks, request)
+    able = np.flatnonzero((number != NONE) & may_receive(cluster, disks, request))
+    some = np.full(int(number.max()) + 1, NONE)
+    some[number[able[::-1]]] = able[::-1]
+    found = np.where(chosen.named, some[chosen.disk], NONE)
+    held = np.bincount(disks.disk[disks.disk != NONE], minlength=len(number))
+    several = np.flatnonzero(np.bincount(number[able]) > 1)
+    for disk in several.tolist():
+        directories = able[number[able] == disk]
+        counts = [(int(held[at]), int(at)) for at in directories]
+        heapify(counts)
+        for place in np.flatnonzero(chosen.named & (chosen.disk == disk)).tolist():
+            count, found.flat[place] = counts[0]
+            heapreplace(counts, (count + 1, counts[0][1]))
+    return found
+
+
 def log_dir_lists(
-    cluster: ClusterArrays, chosen: ChosenDisks | None, lists: Ints, entries: Ints
+    cluster: ClusterArrays,
+    request: RebalanceRequest,
+    chosen: ChosenDisks | None,
+    lists: Ints,
+    entries: Ints,
 ) -> Any:  # noqa: ANN401 - pyarrow ships no type information
     """Return the log directories of each entry, null where it names none."""
     disks = cluster.disks
     if chosen is None or disks is None:
         return pa.nulls(len(entries), pa.list_(pa.string()))
-    read = disks.readable(cluster.alive)
-    names = pa.array([*(disks.paths[disk] for disk in read), ANY_LOG_DIR])
-    named = chosen.named[entries]
+    directories = named_directories(cluster, disks, request, chosen)
+    names = pa.array([*disks.paths, ANY_LOG_DIR])
+    named = directories[entries] != NONE
     silent = ~any_per_row(named)
     filled = (lists[entries] != NONE) & ~silent[:, None]
-    which = np.where(named, chosen.disk[entries], len(read))[filled]
+    which = np.where(named, directories[entries], len(disks.paths))[filled]
     offsets = np.concatenate([[0], np.cumsum(filled.sum(axis=1))])
     return pa.ListArray.from_arrays(
         pa.array(offsets, pa.int32()), names.take(pa.array(which)), mask=pa.array(silent)
@@ -69,11 +103,16 @@ def disk_figures(
     cluster: ClusterArrays, disks: DiskArrays, request: RebalanceRequest, chosen: ChosenDisks
 ) -> DiskFigures:
     """Return the figures of the disks of brokers with several."""
-    read = disks.readable(cluster.alive)
-    before = disks.held[read]
+    number = disk_numbers(cluster, disks, request)
+    read = np.flatnonzero(number != NONE)
+    before = np.zeros(len(chosen.goal), np.int64)
+    np.add.at(before, number[read], disks.held[read])
     counted = np.flatnonzero(~np.isnan(chosen.goal))
     goal, after = chosen.goal[counted], chosen.after[counted]
-    ids = cluster.broker_ids[disks.broker[read]]
+    paths: list[list[str]] = [[] for _ in chosen.goal]
+    for at in read.tolist():
+        paths[number[at]].append(disks.paths[at])
+    ids = cluster.broker_ids[disks.broker[first_directories(number)]]
     limited = request.limits.disk_moves is not None and chosen.moves >= request.limits.disk_moves
     return DiskFigures(
         moves=chosen.moves,
@@ -86,7 +125,8 @@ def disk_figures(
         disks=tuple(
             DiskBytes(
                 broker_id=int(ids[at]),
-                path=disks.paths[read[at]],
+                path=paths[at][0],
+                shared_with=tuple(paths[at][1:]),
                 before=int(before[at]),
                 after=int(chosen.after[at]),
                 part=round(float(chosen.goal[at])),

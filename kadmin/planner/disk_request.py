@@ -14,7 +14,7 @@ import numpy as np
 from kadmin.plan.model import FailedDisks
 from kadmin.planner.cluster_arrays import MOST_BYTES, UNKNOWN
 from kadmin.planner.kernel.cluster_disks import ClusterDisks
-from kadmin.planner.kernel.disk_problem import Disks
+from kadmin.planner.kernel.disk_problem import BrokerDisks
 from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE, bytes_on
 from kadmin.wording import name_some
 
@@ -41,7 +41,7 @@ def may_get_replicas(cluster: ClusterArrays, request: RebalanceRequest) -> Bools
     disks, brokers = cluster.disks, len(cluster.broker_ids)
     if disks is None:
         return np.ones(brokers, np.bool_)
-    able = np.bincount(disks.broker[_may_receive(cluster, disks, request)], minlength=brokers) > 0
+    able = np.bincount(disks.broker[may_receive(cluster, disks, request)], minlength=brokers) > 0
     described = np.bincount(disks.broker, minlength=brokers) > 0
     return (able | ~described) & ~disks.on_failed(brokers)
 
@@ -86,19 +86,19 @@ def compile_disks(
     if disks is None or (disks.disk.size and (disks.disk == NONE).all()):
         return None
     brokers = len(cluster.broker_ids)
-    read = disks.readable(cluster.alive)
-    number = np.full(len(disks.broker) + 1, NONE)
-    number[read] = np.arange(len(read))
-    held, moves_data = disks.held, not (request.leaders_only or request.free is not None)
+    number = disk_numbers(cluster, disks, request)
+    first = first_directories(number)
+    receiving = number[may_receive(cluster, disks, request) & (number != NONE)]
+    moves_data = not (request.leaders_only or request.free is not None)
     found = ClusterDisks(
-        broker=disks.broker[read],
-        disks=Disks(
-            weight=_weights(cluster, disks, request)[read],
-            room=_room(disks, held)[read],
-            may_hold=~_named(cluster, disks, request.disks.drain)[read],
-            may_receive=_may_receive(cluster, disks, request)[read],
+        broker=disks.broker[first],
+        disks=BrokerDisks(
+            weight=_weights(cluster, disks, request, number),
+            room=_room(disks)[first],
+            may_hold=~_named(cluster, disks, request.disks.drain)[first],
+            may_receive=np.bincount(receiving, minlength=len(first)) > 0,
         ),
-        disk=number[disks.disk],
+        disk=np.append(number, NONE)[disks.disk],
         size=np.where(disks.size == UNKNOWN, np.maximum(cluster.size, 0)[:, None], disks.size),
         movable=changeable & moves_data,
         may_move=~disks.on_failed(brokers),
@@ -106,6 +106,27 @@ def compile_disks(
         most_moves=NO_LIMIT if request.limits.disk_moves is None else request.limits.disk_moves,
     )
     return found if found.choice.any() else None
+
+
+def disk_numbers(cluster: ClusterArrays, disks: DiskArrays, request: RebalanceRequest) -> Ints:
+    """Return the disk of the second level of each directory, [D], NONE of one that is not read.
+
+    Directories of one file system are one disk, but for those that are to be emptied.
+    """
+    read = disks.readable(cluster.alive)
+    drained = _named(cluster, disks, request.disks.drain)
+    # An emptied one is a disk of its own, so that its replicas may go to the others.
+    own = np.where(drained, len(drained) + np.arange(len(drained)), disks.file_system)
+    _, first, which = np.unique(own[read], return_index=True, return_inverse=True)
+    number = np.full(len(disks.broker), NONE)
+    number[read] = np.argsort(np.argsort(first))[which]
+    return number
+
+
+def first_directories(number: Ints) -> Ints:
+    """Return the first directory of each disk."""
+    read = np.flatnonzero(number != NONE)
+    return np.asarray(read[np.unique(number[read], return_index=True)[1]])
 
 
 def within_disks(
@@ -119,9 +140,11 @@ def within_disks(
     if disks is None or not len(disks.broker):
         return None
     brokers, now = len(cluster.broker_ids), bytes_on(problem, problem.current)
-    open_ = ~disks.failed & ~_named(cluster, disks, request.disks.drain)
-    each = np.where(open_, np.minimum(_room(disks, disks.held), MOST_BYTES), 0)
-    room = np.bincount(disks.broker, each.astype(np.float64), minlength=brokers)
+    open_ = np.unique(
+        disks.file_system[~disks.failed & ~_named(cluster, disks, request.disks.drain)]
+    )
+    each = np.minimum(_room(disks)[open_], MOST_BYTES)
+    room = np.bincount(disks.broker[open_], each.astype(np.float64), minlength=brokers)
     described = np.bincount(disks.broker, minlength=brokers) > 0
     limit = np.where(described, np.minimum(room, NO_LIMIT), NO_LIMIT).astype(np.int64)
     after = bytes_on(problem, target)
@@ -148,13 +171,20 @@ def disk_notes(cluster: ClusterArrays) -> Iterator[str]:
             f"the only replica is on a failed disk, and its records are lost unless the disk "
             f"returns: {name_some(alone)}"
         )
-    several = np.bincount(disks.broker, minlength=len(cluster.broker_ids)) > 1
+    several = disks.several(len(cluster.broker_ids))
     filled = cluster.replicas != NONE
     unknown = filled & (disks.disk == NONE) & ~disks.lost & several[cluster.replicas]
     if unknown.any():
         yield (
             f"the disk of {int(unknown.sum())} replicas is not known; they stay where they are, "
             "and their bytes do not count for disks"
+        )
+    shared = np.unique(disks.broker[disks.file_system != np.arange(len(disks.broker))])
+    if len(shared):
+        names = name_some(cluster.broker_ids[shared].tolist())
+        yield (
+            "log directories whose total_bytes and, nearly, usable_bytes are the same are taken "
+            f"to be on one file system, and count as one disk, on brokers {names}"
         )
     unsized = np.unique(disks.broker[(disks.total == UNKNOWN) & several[disks.broker]])
     if len(unsized):
@@ -170,7 +200,8 @@ def _only_on_failed(cluster: ClusterArrays, disks: DiskArrays) -> list[str]:
     ]
 
 
-def _may_receive(cluster: ClusterArrays, disks: DiskArrays, request: RebalanceRequest) -> Bools:
+def may_receive(cluster: ClusterArrays, disks: DiskArrays, request: RebalanceRequest) -> Bools:
+    """Whether each directory may get replicas, [D]."""
     named = (request.disks.drain, request.disks.no_receive)
     closed = [_named(cluster, disks, each) for each in named]
     return ~(disks.failed | disks.cordoned | closed[0] | closed[1])
@@ -184,22 +215,31 @@ def _named(
     return np.array([path in named.get(broker, ()) for broker, path in pairs], np.bool_)
 
 
-def _weights(cluster: ClusterArrays, disks: DiskArrays, request: RebalanceRequest) -> Floats:
-    """Return the weight of each disk: the request's, or else its size, [D].
+def _weights(
+    cluster: ClusterArrays, disks: DiskArrays, request: RebalanceRequest, number: Ints
+) -> Floats:
+    """Return the weight of each disk: the sum of the request's for its directories, or its size.
 
-    Those of a broker of which a size is not known are equal.
+    Those of a broker of which a size is not known are equal. `number` is the disk of each directory
+    [D].
     """
-    readable = ~disks.failed
+    first = first_directories(number)
     unsized = np.zeros(len(cluster.broker_ids), np.bool_)
-    unsized[disks.broker[readable & (disks.total <= 0)]] = True
-    weight = np.where(unsized[disks.broker], 1, disks.total).astype(np.float64)
+    unsized[disks.broker[~disks.failed & (disks.total <= 0)]] = True
+    weight = np.where(unsized[disks.broker[first]], 1, disks.total[first]).astype(np.float64)
     for broker, given in sorted(request.disks.weights.items()):
-        for at in np.flatnonzero(cluster.broker_ids[disks.broker] == broker).tolist():
-            weight[at] = given.get(disks.paths[at], 1.0)
+        for disk in np.flatnonzero(cluster.broker_ids[disks.broker[first]] == broker).tolist():
+            directories = np.flatnonzero(number == disk).tolist()
+            weight[disk] = sum(given.get(disks.paths[each], 1.0) for each in directories)
     return weight
 
 
-def _room(disks: DiskArrays, held: Ints) -> Ints:
-    """Return the most bytes of replicas that each disk can hold, [D], NO_LIMIT where unknown."""
+def _room(disks: DiskArrays) -> Ints:
+    """Return the most bytes that the file system of each directory can hold, [D].
+
+    NO_LIMIT where that is unknown.
+    """
+    held = np.zeros(len(disks.broker), np.int64)
+    np.add.at(held, disks.file_system, disks.held)
     size = np.where(disks.total == UNKNOWN, NO_LIMIT, disks.total)
-    return np.where(disks.usable == UNKNOWN, size, held + disks.usable)
+    return np.where(disks.usable == UNKNOWN, size, held[disks.file_system] + disks.usable)

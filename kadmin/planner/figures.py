@@ -127,10 +127,13 @@ class LoadFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskBytes:
-    """The bytes of replicas on a disk."""
+    """The bytes of replicas on a disk: in one log directory, or in several of one file system."""
 
     broker_id: Annotated[Count, "The broker."]
-    path: Annotated[str, "The log directory."]
+    path: Annotated[str, "The log directory, the first of several."]
+    shared_with: Annotated[
+        tuple[str, ...], "The others that are taken to be on the same file system."
+    ]
     before: Annotated[Count, "Now."]
     after: Annotated[Count, "When the plan is done."]
     part: Annotated[

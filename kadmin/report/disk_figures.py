@@ -31,7 +31,7 @@ def disk_lines(disks: Mapping[str, Any]) -> Iterator[str]:
     changed = most_changed(disks)
     if changed:
         rows = [
-            (each["broker_id"], one_line(each["path"]), *map(about, bytes_of(each)))
+            (each["broker_id"], paths_of(each), *map(about, bytes_of(each)))
             for each in changed[:_SHOWN]
         ]
         yield table(("broker", "log directory", "bytes before", "after", "its part"), rows)
@@ -48,6 +48,11 @@ def most_changed(disks: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the disks whose bytes change, those that change most first."""
     changed = [each for each in disks["disks"] if each["before"] != each["after"]]
     return sorted(changed, key=lambda each: -abs(each["after"] - each["before"]))
+
+
+def paths_of(disk: Mapping[str, Any]) -> str:
+    """Return the log directories of a disk."""
+    return ", ".join(map(one_line, (disk["path"], *disk["shared_with"])))
 
 
 def bytes_of(disk: Mapping[str, Any]) -> tuple[int, int, int]:

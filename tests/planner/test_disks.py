@@ -152,11 +152,11 @@ def on(path: str, broker: int, *numbers: int, size: int = 100) -> tuple[DiskRepl
 def cluster_of(
     partitions: tuple[PartitionRow, ...], brokers: int, *replicas: DiskReplica
 ) -> ClusterInventory:
-    """Return a cluster with the disks /d0 and /d1 of equal size under each broker."""
+    """Return a cluster with the disks /d0 and /d1 of about equal size under each broker."""
     disks = tuple(
-        Disk(broker, path, 10**6, 10**6)
+        Disk(broker, path, 10**9 + at, 10**6)
         for broker in range(1, brokers + 1)
-        for path in ("/d0", "/d1")
+        for at, path in enumerate(("/d0", "/d1"))
     )
     held = tuple(BrokerRow(broker) for broker in range(1, brokers + 1))
     return ClusterInventory("c", held, partitions, disks=disks, replicas=replicas)
@@ -269,3 +269,48 @@ def test_a_full_disk_of_an_emptied_one_is_an_error() -> None:
         request(disks=DiskSpec(drain={1: ("/d0",)})),
     )
     assert "within its usable_bytes" in str(found.error)
+
+
+GB = 10**9
+
+
+def shared_cluster(*replicas: DiskReplica) -> ClusterInventory:
+    """Return a broker with /d0 and /d1 on one file system, and an equal disk /d2."""
+    cluster = cluster_of(rows(*[(1,)] * len(replicas), size=GB), 1, *replicas)
+    usable = {"/d0": 10**12, "/d1": 10**12 + 10**6, "/d2": 10**12 + GB}
+    return replace(cluster, disks=tuple(Disk(1, path, 10**13, usable[path]) for path in usable))
+
+
+def test_directories_of_one_file_system_are_one_disk() -> None:
+    """Rule: nothing moves between them, and they have one part; the note names the brokers."""
+    cluster = shared_cluster(*on("/d0", 1, *range(8), size=GB))
+    found = propose(cluster, request())
+    assert [found.log_dirs[key] for key in found.entries] == [["/d2"]] * 4
+    told = found.figures["disks"]["disks"]
+    assert [(each["path"], each["shared_with"], each["part"]) for each in told] == [
+        ("/d0", ["/d1"], 4 * GB),
+        ("/d2", [], 4 * GB),
+    ]
+    assert any("count as one disk, on brokers 1" in note for note in found.figures["notes"])
+    assert dict(propose(disks_applied(cluster, found), request()).entries) == {}
+
+
+def test_new_replicas_on_a_file_system_go_to_its_emptier_directory() -> None:
+    cluster = shared_cluster(*on("/d2", 1, *range(9), size=GB), *on("/d0", 1, 9, size=GB))
+    found = propose(cluster, request())
+    assert [found.log_dirs[key] for key in found.entries] == [["/d1"], ["/d0"]] * 2
+
+
+def test_an_emptied_directory_may_leave_its_replicas_on_its_file_system() -> None:
+    replicas = (*on("/d0", 1, *range(4), size=GB), *on("/d2", 1, *range(4, 8), size=GB))
+    found = propose(shared_cluster(*replicas), request(disks=DiskSpec(drain={1: ("/d0",)})))
+    assert [found.log_dirs[key] for key in found.entries] == [["/d1"]] * 4
+
+
+def test_equal_disks_that_hold_about_the_same_are_disks_of_their_own() -> None:
+    """Rule: nothing tells them from one file system, and the room is shared out."""
+    cluster = cluster_of(rows(*[(1,)] * 8, size=GB), 2, *on("/d0", 1, *range(8), size=GB))
+    disks = tuple(replace(each, total_bytes=10**13, usable_bytes=10**12) for each in cluster.disks)
+    found = propose(replace(cluster, disks=disks), request())
+    arrivals = [found.log_dirs[key] for key, row in found.entries.items() if row == (2,)]
+    assert sorted(map(str, arrivals)) == ["['/d0']"] * 2 + ["['/d1']"] * 2

@@ -6,10 +6,8 @@ from kadmin.report.disk_figures import disk_lines, disk_rows
 
 
 def disks(count: int, **others: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of the figures
-    each = [
-        {"broker_id": at, "path": "/d", "before": 0, "after": at * 10**9, "part": 10**9}
-        for at in range(count)
-    ]
+    disk = {"path": "/d", "shared_with": [], "before": 0, "part": 10**9}
+    each = [{**disk, "broker_id": at, "after": at * 10**9} for at in range(count)]
     found = {
         "moves": 3,
         "moves_bound": 3,
@@ -43,6 +41,12 @@ def test_the_disks_that_change_most_are_shown() -> None:
     assert [line.split()[0] for line in lines[1:]] == [str(at) for at in range(12, 2, -1)]
     assert more == "2 more disks change; --figures FILE has them all"
     assert proof == "proved: no plan as even moves fewer replicas between disks"
+
+
+def test_directories_of_one_file_system_are_shown_together() -> None:
+    shared = [{**each, "shared_with": ["/e"]} for each in disks(2)["disks"]]
+    table = next(disk_lines(disks(0, disks=shared)))
+    assert "/d, /e" in table
 
 
 def test_disks_outside_of_the_tolerance_are_counted() -> None:

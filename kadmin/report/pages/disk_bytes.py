@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kadmin.cluster.names import one_line
-from kadmin.report.disk_figures import bytes_of, most_changed
+from kadmin.report.disk_figures import bytes_of, most_changed, paths_of
 from kadmin.report.pages import page
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def disk_section(disks: Mapping[str, Any]) -> page.Section:
     rows = tuple(
         (
             page.PageCell(str(each["broker_id"]), each["broker_id"]),
-            page.PageCell(one_line(each["path"])),
+            page.PageCell(paths_of(each)),
             *map(page.size, bytes_of(each)),
         )
         for each in changed[:_MOST_ROWS]

@@ -19,18 +19,24 @@ if TYPE_CHECKING:
     from kadmin.inventory import ClusterInventory
 
 PATHS = ("/d0", "/d1", "/d2", "/d3")
+SHARED = 0.3
 SIZES = (4 * 10**12, 2 * 10**12, 4 * 10**12, 8 * 10**12)
 
 
 def with_disks(cluster: ClusterInventory, seed: int, most: int = 4) -> ClusterInventory:
-    """Return the cluster with one to `most` disks of unequal sizes under each broker."""
+    """Return the cluster with one to `most` disks of unequal sizes under each broker.
+
+    The first two are one file system now and then.
+    """
     draw = np.random.default_rng(seed)
     disks, replicas = list[Disk](), list[DiskReplica]()
     for broker in cluster.brokers:
         paths = PATHS[: int(draw.integers(1, most + 1))]
         skew = draw.uniform(0.1, 1.0, len(paths))
-        for path, size in zip(paths, SIZES, strict=False):
-            disks.append(Disk(broker.broker_id, path, size, size // 2))
+        shared = draw.random() < SHARED
+        for at, path in enumerate(paths):
+            like = 0 if at == 1 and shared else at
+            disks.append(Disk(broker.broker_id, path, SIZES[like], SIZES[like] // 2 - like))
         for row in cluster.partitions:
             if broker.broker_id in row.replicas:
                 path = paths[int(draw.choice(len(paths), p=skew / skew.sum()))]
