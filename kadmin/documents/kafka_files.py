@@ -15,11 +15,13 @@ read as well. Kafka's tools ignore unknown keys; here every such key is an error
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
-from kadmin.cluster.payloads import encode_election, encode_reassignment
+from kadmin.cluster.disks import DISK_FILL
+from kadmin.cluster.payloads import encode, encode_election, encode_reassignment
 from kadmin.diagnostics import Diagnostic, Location
 from kadmin.documents.events import assemble
 from kadmin.documents.explain import code_of
@@ -28,7 +30,6 @@ from kadmin.documents.kafka_entries import (
     KafkaFile,
     kafka_file_of,
     key_notes,
-    log_dir_notes,
     note,
     root_notes,
     topic_notes,
@@ -41,6 +42,7 @@ from kadmin.errors import InvalidInputError
 from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.model import (
+    DEFAULT_MOVES_PER_DISK,
     UNTHROTTLED,
     Elect,
     ElectionPlan,
@@ -59,7 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.plan.model import Document
+    from kadmin.plan.model import Document, PartitionTarget
 
 KafkaDocument: TypeAlias = ReassignmentPlan | ElectionPlan | RebalanceRequest
 """kadmin's document of a file of Kafka's tools."""
@@ -104,7 +106,8 @@ def parse_kafka_file(data: bytes, source: str) -> KafkaDocument:
 
     Raises InvalidInputError that lists every problem with its place. A reassignment or election
     becomes a plan in the file's order, topics to move become the topics of a RebalanceRequest.
-    `log_dirs` of "any" alone are dropped; the output of --generate fills `current`.
+    `log_dirs` of "any" alone are dropped; the output of --generate fills `current`, and the
+    directories of the current replicas are dropped: `apply` reads those of its day.
     """
     try:
         text = decode(data, source)
@@ -132,9 +135,13 @@ def losses(plan: Document, *, current: bool) -> tuple[str, ...]:
             "spec.allow": plan.allow_replication_factor_change
             or plan.allow_fewer_racks
             or plan.allow_without_source
-            or plan.allow_topics_deleted,
+            or plan.allow_topics_deleted
+            or plan.allow_failed_disks,
+            "spec.limits": (plan.moves_per_disk, plan.disk_fill)
+            != (DEFAULT_MOVES_PER_DISK, DISK_FILL),
             "spec.partitions[].current": not current
             and any(target.current is not None for target in plan.reassignments),
+            "spec.partitions[].log_dirs": current and plan.names_directories,
             "spec.partitions[].size_bytes": any(
                 target.size_bytes is not None for target in plan.reassignments
             ),
@@ -183,7 +190,11 @@ def _reassignment_text(plan: ReassignmentPlan, *, current: bool) -> str:
     with_replicas = {
         partition: replicas for partition, replicas in lists.items() if replicas is not None
     }
-    return encode_reassignment(with_replicas).decode() + "\n"
+    value = json.loads(encode_reassignment(with_replicas))
+    for target, entry in zip(plan.reassignments, value["partitions"], strict=True):
+        if target.directories and not current:
+            entry["log_dirs"] = target.log_dirs
+    return encode(value).decode() + "\n"
 
 
 def _nothing_named() -> InvalidInputError:
@@ -284,12 +295,18 @@ def _refuse(section: _Section, value: object) -> NoReturn:
 
 def _reassignment(section: _Section, value: Mapping[str, Any]) -> ReassignmentPlan:
     entries = value["partitions"]
-    notes = [*root_notes(value, "partitions"), *log_dir_notes(entries)]
-    notes += key_notes("partitions", entries, (*_FIELDS, "replicas", "log_dirs"))
-    bare = _only(entries, (*_FIELDS, "replicas"))
-    notes += _by_schema("PartitionReassignment", "partition-reassignment", {"partitions": bare})
+    allowed = (*_FIELDS, "replicas", "log_dirs")
+    notes = [*root_notes(value, "partitions"), *key_notes("partitions", entries, allowed)]
+    spec = {"partitions": _only(entries, allowed)}
+    notes += _by_schema("PartitionReassignment", "partition-reassignment", spec)
     section.refuse(notes)
-    return _sound(section, read(ReassignmentPlan, {"partitions": bare}, header=PlanHeader()))
+    plan = _sound(section, read(ReassignmentPlan, spec, header=PlanHeader()))
+    return replace(plan, reassignments=tuple(map(_without_any, plan.reassignments)))
+
+
+def _without_any(target: PartitionTarget) -> PartitionTarget:
+    """Return a target without `log_dirs` that name none."""
+    return target if target.directories else replace(target, log_dirs=None)
 
 
 def _election(section: _Section, value: Mapping[str, Any]) -> ElectionPlan:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.live.lost_leaders import DEAD, ends, leaderless, lose_leaders, propose, waive
-from support.live.maintenance_kills import points_in
 from support.live.waiting import wait_until
+from support.live.write_points import points_in
 from support.network.frame_proxy import Action
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from support.live.errands import Brokers
-    from support.live.maintenance_kills import Point
+    from support.live.write_points import Point
 
     from kadmin.cluster.model import Replicas, TopicPartition
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import NotCompletedError
 from kadmin.next_step import command, joined
 from kadmin.operations.decide.actions import Finish
-from kadmin.operations.decide.ended_moves import begun_moves
+from kadmin.operations.decide.ended_moves import moves_left
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import returned_by
 from kadmin.plan.directories import is_placed
@@ -38,9 +38,9 @@ def cancelled(
     asked = returned_by(observed.steps)
     found = {target: _at(target, observed, asked=target.partition in asked) for target in targets}
     resting = {target: at for target, at in found.items() if target.partition not in left}
-    summary = list(_summary(resting, state))
-    moved = begun_moves(observed.steps)
-    if not left and not moved and Progress.CANCELLED not in resting.values():
+    moves = list(moves_left(observed))
+    summary = [*_summary(resting, state), *moves]
+    if not left and not moves and Progress.CANCELLED not in resting.values():
         summary.insert(0, "nothing was in flight")
     message = "; ".join(summary)
     away = [

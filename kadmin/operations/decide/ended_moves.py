@@ -7,6 +7,7 @@ once it is there again: it is named at the end.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.actions import Wait
@@ -17,7 +18,7 @@ from kadmin.plan.directories import DirectoryPlace
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.operations.decide.actions import Memory, Observed, PublishLogDirs
@@ -32,52 +33,43 @@ def end_moves(observed: Observed, memory: Memory, now: float) -> PublishLogDirs 
 
     One that was refused is not sent again.
     """
-    directories, waits = observed.directories, False
-    by_broker: dict[int, list[tuple[TopicPartition, str]]] = {}
+    waits = False
+    by_broker: defaultdict[int, list[tuple[TopicPartition, str]]] = defaultdict(list)
     last = last_requests(observed.steps)
     for partition, broker in _moving(observed):
-        present, step = directories.present(partition, broker), last[partition, broker]
-        asked = step.log_dirs[partition] == present and partition not in step.refused
-        if partition in step.refused and step.log_dirs[partition] == present:
-            continue
+        present, step = observed.directories.present(partition, broker), last[partition, broker]
         if present is None or broker not in observed.state.brokers:
             continue
-        if asked and not overdue(memory, now):
+        if step.log_dirs[partition] != present:
+            by_broker[broker].append((partition, present))
+        elif partition in step.refused:
+            continue
+        elif not overdue(memory, now):
             waits = True
-        elif not asked or step.sending is Sending.UNANSWERED:
-            by_broker.setdefault(broker, []).append((partition, present))
+        elif step.sending is Sending.UNANSWERED:
+            by_broker[broker].append((partition, present))
     for broker, replicas in sorted(by_broker.items()):
         return ask(broker, replicas[:AT_ONCE], observed, memory)
     return Wait("ending moves between disks") if waits else None
 
 
-def moves_left(observed: Observed) -> str:
-    """Say what became of the moves between disks of an operation that was cancelled.
-
-    Empty where it began none.
-    """
+def moves_left(observed: Observed) -> Iterator[str]:
+    """Say what became of the moves between disks of an operation that was cancelled."""
     begun = begun_moves(observed.steps)
-    if not begun:
-        return ""
-    moving = set(_moving(observed))
-    unknown = [
-        each
-        for each in begun
-        if observed.directories.placement(*each, begun[each]) is DirectoryPlace.UNKNOWN
-    ]
-    there = [
-        each
-        for each in begun
-        if observed.directories.placement(*each, begun[each]) is DirectoryPlace.THERE
-    ]
+    places = {each: observed.directories.placement(*each, path) for each, path in begun.items()}
+    moving, unknown, there = (
+        [each for each, found in places.items() if found is place]
+        for place in (DirectoryPlace.MOVING, DirectoryPlace.UNKNOWN, DirectoryPlace.THERE)
+    )
     ended = len(begun) - len(moving) - len(unknown) - len(there)
-    parts = [f"{count(ended, 'move')} between disks ended"] if ended else []
-    parts += [f"{count(len(there), 'replica')} on the planned disk"] if there else []
+    if ended:
+        yield f"{count(ended, 'move')} between disks ended"
+    if there:
+        yield f"{count(len(there), 'replica')} on the planned disk"
     if moving:
-        parts.append(f"still moving between disks: {_named(moving)}")
+        yield f"still moving between disks: {_named(moving)}"
     if unknown:
-        parts.append(f"moves between disks of brokers that do not answer: {_named(unknown)}")
-    return "".join(f"; {part}" for part in parts)
+        yield f"moves between disks of brokers that do not answer: {_named(unknown)}"
 
 
 def begun_moves(steps: Iterable[Step]) -> dict[Replica, str]:

@@ -8,16 +8,18 @@ the broker's disks. The first row that matches counts.
 seen, and the next action without directories         action
 ====================================================  =============================================
 PublishWave, a new replica not asked for yet          PublishLogDirs, then the same
-PublishWave, a broker refused the directory           the rest of the wave; Finish: failed, where it
+PublishWave, a directory refused, or failed           the rest of the wave; Finish: failed, where it
                                                       is all, and nothing is in flight
 Wait or Advance, a replica elsewhere, and there is    PublishLogDirs: the broker moves it
 room by moves_per_disk (1)
 Advance, a replica on its way, or not known           Wait: names it
-Advance, a broker refused a directory                 Finish: failed, with its reason
+Advance, a directory refused, or failed               Finish: failed, with the reason
 Advance, a move was accepted and is gone              Finish: failed, another client ended it
 completed, a replica not in its directory             Wait, or Finish: failed, changed by others
 anything else                                         the same
 ====================================================  =============================================
+
+A Wait names directories that failed, and whose replicas are lost to their brokers until a repair.
 
 (1) A new replica that still copies has few bytes to move, and no limit.
 """
@@ -68,6 +70,8 @@ class DirectoryOfReplica:
     path: str
     place: DirectoryPlace
     asked: LogDirsStep | None
+    failed: tuple[str, ...]
+    """The directories that the broker cannot read."""
 
     @property
     def partition(self) -> TopicPartition:
@@ -76,8 +80,18 @@ class DirectoryOfReplica:
 
     @property
     def refused(self) -> str | None:
-        """The reason for which the broker refused the directory, None where it did not."""
+        """The reason for which the directory takes nothing; None where none is known."""
+        if self.path in self.failed:
+            return f"log directory {self.path} of broker {self.broker} failed"
         return None if self.asked is None else self.asked.refused.get(self.partition)
+
+    @property
+    def unreadable(self) -> tuple[str, ...]:
+        """The directories that failed, one of which has the replica; none where it can be read."""
+        if self.place is not DirectoryPlace.ABSENT:
+            return ()
+        is_new = self.broker in self.target.added
+        return tuple(each for each in self.failed if each == self.path or not is_new)
 
     def __str__(self) -> str:
         return f"{self.partition} on broker {self.broker}"
@@ -94,7 +108,14 @@ class DirectoryLook:
         self._most = most
         asked = last_requests(observed.steps)
         self.seen = [
-            DirectoryOfReplica(target, broker, path, place, asked.get((target.partition, broker)))
+            DirectoryOfReplica(
+                target,
+                broker,
+                path,
+                place,
+                asked.get((target.partition, broker)),
+                observed.directories.failed(broker),
+            )
             for target in targets
             for broker, path, place in placements(target, observed.directories)
         ]
@@ -103,6 +124,10 @@ class DirectoryLook:
         """Return the next action of a reassignment, from the one of its replicas on brokers."""
         if not self.seen:
             return action
+        found = self._next_action(action, now)
+        return self._naming_failed(found) if isinstance(found, Wait) else found
+
+    def _next_action(self, action: Action, now: float) -> Action:
         match action:
             case PublishWave():
                 return self._before(action) or action
@@ -113,6 +138,17 @@ class DirectoryLook:
             case Finish(OperationState.COMPLETED):
                 return self._at_end(now) or action
         return action
+
+    def _naming_failed(self, wait: Wait) -> Wait:
+        lost = [each for each in self.seen if each.unreadable]
+        if not lost:
+            return wait
+        failed = {f"{path} of broker {each.broker}" for each in lost for path in each.unreadable}
+        text = (
+            f"{name_some(lost)}: log directories failed: {name_some(sorted(failed))}; repair them "
+            f"and restart the brokers, or end the operation: {command('cancel', '--now')}"
+        )
+        return replace(wait, warning="; ".join(filter(None, (wait.warning, text))))
 
     def _begin_wave(self, now: float) -> Action | None:
         first = self._begin(now)

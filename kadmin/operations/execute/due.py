@@ -11,9 +11,7 @@ from kadmin.operations.execute.takeover import resume
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.stop_request import Stop
-from kadmin.operations.record.throttle_steps import (
-    current_hours,
-)
+from kadmin.operations.record.throttle_steps import current_hours
 from kadmin.plan.hours import until
 
 if TYPE_CHECKING:

@@ -28,7 +28,6 @@ from kadmin.operations.decide.actions import (
 from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.copies import CopyingSpec
-from kadmin.operations.decide.ended_moves import moves_left
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.leaving import LeftError, leave
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -278,7 +277,6 @@ class Runner:
                 raise finish.error
             work = self._work if isinstance(self._work, ReassignmentWork) else None
             left = copies_left(self._context, () if work is None else work.targets, observed)
-            left += moves_left(observed)
             rollback = None if work is None else work.undone_by(observed, None)
             finish = replace(finish, message=finish.message + left)
             finish = (

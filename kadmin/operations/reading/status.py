@@ -20,14 +20,8 @@ from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState
-from kadmin.operations.record.steps import (
-    drains_of,
-    published_by,
-)
-from kadmin.operations.record.throttle_steps import (
-    current_hours,
-    current_throttle,
-)
+from kadmin.operations.record.steps import drains_of, published_by
+from kadmin.operations.record.throttle_steps import current_hours, current_throttle
 from kadmin.plan.pairs import paused
 
 if TYPE_CHECKING:

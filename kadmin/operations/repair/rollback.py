@@ -9,12 +9,8 @@ from kadmin.errors import InvalidInputError, KadminError
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.record.record import ROLLS_BACK, OperationKind
-from kadmin.operations.record.steps import (
-    drains_of,
-)
-from kadmin.operations.record.throttle_steps import (
-    current_throttle,
-)
+from kadmin.operations.record.steps import drains_of
+from kadmin.operations.record.throttle_steps import current_throttle
 from kadmin.plan.model import (
     ANY_LOG_DIR,
     UNTHROTTLED,

@@ -10,13 +10,8 @@ from kadmin.next_step import command
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.decommission import DecommissionWork
 from kadmin.operations.record.record import ThrottleRecord
-from kadmin.operations.record.steps import (
-    ThrottleChange,
-    ThrottleStep,
-)
-from kadmin.operations.record.throttle_steps import (
-    throttle_changes,
-)
+from kadmin.operations.record.steps import ThrottleChange, ThrottleStep
+from kadmin.operations.record.throttle_steps import throttle_changes
 from kadmin.plan.rules import check_hours, check_throttle, require
 from kadmin.plan.throttle import (
     disk_rates,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.cluster.capabilities import API
 from support.cluster.states import cluster, moving, tp
 
-from kadmin.cluster.disks import Disk, DiskReplica
+from kadmin.cluster.disks import Disk, DiskReplica, DiskState
 from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.operations.decide import decide, recall, remember
 from kadmin.operations.decide.actions import (
@@ -147,6 +147,47 @@ def test_a_refused_directory_keeps_its_partition_out_and_ends_the_operation_at_l
     )
 
 
+def without(found: Directories, broker: int, path: str) -> Directories:
+    """The same with a directory that failed: a broker lists no replica of it."""
+    disks = tuple(
+        replace(each, state=DiskState.FAILED) if each.path == path else each
+        for each in found.disks[broker]
+    )
+    return replace(found, disks={**found.disks, broker: disks})
+
+
+def test_a_planned_directory_that_failed_ends_the_operation_when_its_wave_is_done() -> None:
+    both = work_of(INSIDE, PartitionTarget(tp("t-1"), (1, 2), (1, 2), log_dirs=("any", B)))
+    state = cluster({"t-0": (1, 2), "t-1": (1, 2)})
+    moving_now = at(("t-0", 1, A), ("t-0", 2, A), ("t-1", 1, A), ("t-1", 2, A, B))
+    steps = (step(1, TO_B), step(2, PublishLogDirs(0, 2, {tp("t-1"): B}, {tp("t-1"): A}, {})))
+    assert isinstance(act(both, state, without(moving_now, 1, B), *steps), Wait)
+    done = at(("t-0", 1, A), ("t-0", 2, A), ("t-1", 1, A), ("t-1", 2, B))
+    end = act(both, state, without(done, 1, B), *steps)
+    assert isinstance(end, Finish)
+    assert isinstance(end.error, NotCompletedError)
+    assert end.error.cause == "log directory /data/b of broker 1 failed"
+
+
+def test_a_replica_that_its_broker_cannot_read_any_more_is_waited_for_with_a_way_out() -> None:
+    note = PublishLogDirs(0, 3, {tp("t-1"): B}, {}, {"t": None})
+    copying = moving(
+        cluster({"t-1": (1, 3, 2)}, states={"t-1": (1, (1, 2))}), "t-1", adding=(3,), removing=(2,)
+    )
+    nothing = at(("t-1", 1, A), ("t-1", 2, A))
+    steps = (step(1, note), replace(WAVE, number=2))
+    way_out = "; repair them and restart the brokers, or end the operation: kadmin cancel --now"
+    assert act(work_of(BETWEEN), copying, without(nothing, 3, B), *steps) == Wait(
+        "copying", f"t-1 on broker 3: log directories failed: /data/b of broker 3{way_out}"
+    )
+    assert act(work_of(BETWEEN), copying, without(nothing, 3, A), *steps) == Wait("copying")
+    lost = act(work_of(INSIDE), STAYS, without(at(("t-0", 2, A)), 1, A), step(1, TO_B))
+    assert lost == Wait(
+        "to be moved between disks: t-0 on broker 1",
+        f"t-0 on broker 1: log directories failed: /data/a of broker 1{way_out}",
+    )
+
+
 def test_a_move_that_was_accepted_and_is_gone_was_ended_by_others() -> None:
     elsewhere = at(("t-0", 1, A), ("t-0", 2, A))
     assert isinstance(act(work_of(INSIDE), STAYS, elsewhere, step(1, TO_B)), Wait)
@@ -217,12 +258,12 @@ def test_cancel_now_leaves_every_replica_in_its_present_directory() -> None:
     assert isinstance(end, Finish)
     assert (end.state, end.error) == (OperationState.CANCELLED, None)
     told = Observed(STAYS, steps, API, directories=ended)
-    assert moves_left(told) == "; 1 move between disks ended"
+    assert list(moves_left(told)) == ["1 move between disks ended"]
+    assert end.message == "1 move between disks ended"
     gone = Observed(STAYS, steps, API)
-    assert moves_left(gone) == (
-        "; moves between disks of brokers that do not answer: t-0 on broker 1"
-    )
-    assert moves_left(Observed(STAYS, (), API)) == ""
+    unknown = "moves between disks of brokers that do not answer: t-0 on broker 1"
+    assert list(moves_left(gone)) == [unknown]
+    assert list(moves_left(Observed(STAYS, (), API))) == []
 
 
 @dataclass

@@ -30,9 +30,7 @@ from kadmin.operations.decide.catch_up import CATCH_UP, catch_up_plan, catch_up_
 from kadmin.operations.decide.kinds import record_of
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.stop_request import Stop
-from kadmin.operations.record.throttle_steps import (
-    current_throttle,
-)
+from kadmin.operations.record.throttle_steps import current_throttle
 from kadmin.operations.throttles.by_hand import Scope
 from kadmin.operations.throttles.changes import record_throttle
 from kadmin.operations.throttles.late_brokers import LateBrokers

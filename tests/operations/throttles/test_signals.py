@@ -17,10 +17,7 @@ from kadmin.errors import InvalidInputError
 from kadmin.operations.observers import signals as observer
 from kadmin.operations.record.stop_request import Stop
 from kadmin.operations.record.throttle_request import ThrottleRequest
-from kadmin.operations.record.throttle_steps import (
-    current_throttle,
-    throttle_changes,
-)
+from kadmin.operations.record.throttle_steps import current_throttle, throttle_changes
 from kadmin.plan.model import (
     PartitionTarget,
     PlanHeader,

@@ -72,17 +72,18 @@ headers = st.builds(
 )
 
 
+_log_dirs = st.sampled_from(["any", "/data/a", "/data/b c", '/"d"', "/"])
+
+
 @st.composite
 def _reassignments(draw: st.DrawFn) -> tuple[PartitionTarget, ...]:
     wished = draw(st.lists(partitions, max_size=6, unique=True))
     targets = [draw(replicas) for _ in wished]
     currents = [draw(st.none() | st.permutations(target).map(tuple)) for target in targets]
     sizes = [draw(st.none() | st.integers(0, 2**40)) for _ in wished]
-    rows = zip(wished, targets, currents, sizes, strict=True)
-    return tuple(
-        PartitionTarget(partition, target, current, size)
-        for partition, target, current, size in rows
-    )
+    log_dirs = [draw(st.none() | st.tuples(*[_log_dirs for _ in target])) for target in targets]
+    rows = zip(wished, targets, currents, sizes, log_dirs, strict=True)
+    return tuple(PartitionTarget(*row) for row in rows)
 
 
 _times = st.integers(0, 24 * 60 - 1)
@@ -109,6 +110,7 @@ reassignment_plans = st.builds(
         ThrottleSpec,
         st.sampled_from([by for by in ThrottleBy if by is not ThrottleBy.NONE]),
         st.integers(1, 10**9 - 1),
+        disks=st.none() | st.integers(1, 10**9 - 1),
     ),
     limits=st.builds(
         WaveLimits,
@@ -124,6 +126,9 @@ reassignment_plans = st.builds(
     allow_fewer_racks=st.booleans(),
     allow_without_source=st.booleans(),
     allow_topics_deleted=st.booleans(),
+    allow_failed_disks=st.booleans(),
+    moves_per_disk=st.integers(1, 3),
+    disk_fill=st.sampled_from([0.5, 0.9, 1.0]),
 )
 election_plans = st.one_of(
     st.builds(

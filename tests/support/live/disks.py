@@ -1,18 +1,15 @@
-"""A live cluster whose brokers have two disks each, and kadmin's commands on it."""
+"""Live brokers with two disks each: where their replicas are, and plans that move them."""
 
 from __future__ import annotations
 
-import itertools
 import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from support.cli.in_process import command
-from support.live.kraft import wait_assigned
+from support.live.errands import MODES, Brokers, left_clean
 from support.live.waiting import wait_until
 
-from kadmin.cluster.config_entity import ConfigEntity
-from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.disks import DiskState
 from kadmin.cluster.servers import Servers
 from kadmin.documents import parse_document
 from kadmin.errors import NotCompletedError
@@ -21,12 +18,8 @@ from kadmin.operations.events import StepPublished
 from kadmin.operations.execute.apply import apply
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ReassignmentPlan
-from kadmin.plan.throttle import DISK_RATE
-from kadmin.sandbox import Sandbox, SandboxSpec
-from kadmin.sandbox.disks import Disks
-from kadmin.sandbox.seed import create_topics
+from kadmin.sandbox.jars import runs_disks
 from kadmin.worlds.kafka.cluster import kafka_context
-from kadmin.worlds.kafka.wire.configs import read_own_configs
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.log_dirs import alter_log_dirs, ask_log_dirs
 from kadmin.worlds.kafka.wire.records import produce
@@ -38,33 +31,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from support.cli.in_process import Answer
-
-    from kadmin.cluster.model import Replicas
+    from kadmin.cluster.model import Replicas, TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.events import Event, EventSink
+    from kadmin.sandbox import Sandbox
 
+DISK_MODES = [
+    each
+    for each in MODES
+    for version, mode in each.values
+    if runs_disks(version, kraft=mode == "kraft")
+]
 BROKERS = (1, 2, 3)
 RECORDS = [b"x" * 900_000] * 6
 """More than a broker copies to another disk at one byte per second, before it is held back."""
 HELD = "1B/s"
-_numbers = itertools.count()
 
 
-class DiskCluster:
-    """Brokers 1 to 3 with two disks each, in either mode."""
-
-    def __init__(self, sandbox: Sandbox, connection: KafkaConnection) -> None:
-        self.sandbox = sandbox
-        self.connection = connection
-
-    def kadmin(self, *arguments: str | Path) -> Answer:
-        """Run kadmin against this cluster."""
-        if self.sandbox.spec.kraft:
-            address = {"KADMIN_BOOTSTRAP_SERVER": ",".join(self.sandbox.bootstrap)}
-        else:
-            address = {"KADMIN_ZOOKEEPER": self.sandbox.connect_string}
-        return command(*arguments, environment=address)
+class DiskBrokers(Brokers):
+    """Brokers 1 to 3 with two disks each, with the topics of a test alone."""
 
     @contextmanager
     def context(self, clock: Clock, tell: EventSink) -> Iterator[Context]:
@@ -75,15 +60,11 @@ class DiskCluster:
         with Store.connect(self.sandbox.connect_string) as store:
             yield zookeeper_context(store, Paths(), clock, tell)
 
-    def topic(self, replicas: Mapping[int, Replicas], *, filled: bool = True) -> str:
+    def filled(self, replicas: Mapping[int, Replicas]) -> tuple[TopicPartition, ...]:
         """Make a topic, and write more than one fetch to each partition."""
-        name = f"on-disks-{next(_numbers)}"
-        create_topics(self.sandbox, {name: dict(replicas)})
-        targets = {TopicPartition(name, number): ids for number, ids in replicas.items()}
-        wait_assigned(self.connection, targets)
-        if filled:
-            produce(self.connection.servers, dict.fromkeys(targets, RECORDS))
-        return name
+        partitions = self.topic(replicas)
+        produce(self.connection.servers, dict.fromkeys(partitions, RECORDS))
+        return partitions
 
     def disks(self, broker: int) -> list[str]:
         """The log directories of a broker, as it names them."""
@@ -115,8 +96,7 @@ class DiskCluster:
     def make_fuller(self, broker: int, path: str) -> None:
         """Put one partition more than elsewhere on a disk."""
         while self.fuller(broker) != path or self._tied(broker):
-            name = self.topic({0: (broker,)}, filled=False)
-            partition = TopicPartition(name, 0)
+            (partition,) = self.topic({0: (broker,)})
             if self.places(partition, broker)[broker] != path:
                 alter_log_dirs(self.connection, broker, {path: [partition]})
                 wait_until(lambda: self.copies(partition, broker) == {path: False})  # noqa: B023
@@ -126,22 +106,15 @@ class DiskCluster:
         counts = [sum(each.path == path for each in found) for path in self.disks(broker)]
         return len(set(counts)) < len(counts)
 
-    def disk_rates(self) -> dict[int, str | None]:
-        """The rate between disks that each broker has."""
-        own = {broker: ConfigEntity.of_broker(broker) for broker in BROKERS}
-        return {
-            broker: read_own_configs(self.connection, [entity], broker_id=broker)
-            .get(entity, {})
-            .get(DISK_RATE)
-            for broker, entity in own.items()
-        }
+    def failed(self, broker: int) -> list[str]:
+        """The failed log directories of a broker."""
+        found = ask_log_dirs(self.connection, [broker])().disks[broker]
+        return [each.path for each in found if each.state is DiskState.FAILED]
 
-    def operation(self) -> dict[str, Any]:
-        """The last operation on record."""
-        found: list[dict[str, Any]] = json.loads(self.kadmin("history", "-o", "json").out)[
-            "operations"
-        ]
-        return found[-1]
+    def operations(self) -> dict[str, dict[str, Any]]:
+        """The operations on record, by id."""
+        found = json.loads(self.kadmin("history", "-o", "json").out)["operations"]
+        return {each["operation_id"]: each for each in found}
 
     def leave_in_flight(self, file: Path, step: int) -> bool:
         """Apply a plan, and stop as at --timeout once `step` is published; whether it was."""
@@ -163,16 +136,13 @@ class DiskCluster:
 
 
 @contextmanager
-def running_on_disks(version: str, mode: str, folder: Path) -> Iterator[DiskCluster]:
-    """Run such a cluster of a version."""
-    sandbox = Sandbox.up(
-        SandboxSpec(folder, version=version, mode=mode, brokers=len(BROKERS), disks=Disks(2))
-    )
-    try:
-        with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
-            yield DiskCluster(sandbox, connection)
-    finally:
-        sandbox.down()
+def on_disks(sandbox: Sandbox) -> Iterator[DiskBrokers]:
+    """Give the brokers to a test; in the end all run, and its operation and topics are gone."""
+    with (
+        KafkaConnection(Servers(sandbox.bootstrap)) as connection,
+        left_clean(DiskBrokers(sandbox, connection)) as found,
+    ):
+        yield found
 
 
 def plan_of(

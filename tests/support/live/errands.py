@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import kafka
 import pytest
@@ -22,11 +22,17 @@ from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
+from kadmin.plan.throttle import THROTTLE_KEYS
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.sandbox.seed import create_topics
 from kadmin.schema import validate_value
 from kadmin.worlds.kafka.reader import read_cluster
-from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs
+from kadmin.worlds.kafka.wire.configs import (
+    ConfigEdit,
+    ConfigOperation,
+    alter_configs,
+    read_own_configs,
+)
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 if TYPE_CHECKING:
@@ -36,6 +42,8 @@ if TYPE_CHECKING:
     from support.cli.in_process import Answer
 
     from kadmin.cluster.model import ClusterState, Replicas
+    from kadmin.plan.throttle import ConfigValues
+    from kadmin.sandbox.disks import Disks
     from kadmin.sandbox.links import Link
 
     Proxy = BrokerProxy | FaultProxy
@@ -53,6 +61,7 @@ MODES = [
 STOPPED = 3
 """The broker that is alone on its rack."""
 _NUMBERS = itertools.count()
+AnyBrokers = TypeVar("AnyBrokers", bound="Brokers")
 
 
 class Brokers:
@@ -82,6 +91,20 @@ class Brokers:
 
     def state(self) -> ClusterState:
         return read_cluster(self.connection, with_configs=True)
+
+    def throttles(self) -> ConfigValues:
+        """Return the throttles of the topics of the test, and of all brokers, which are alive."""
+        topics = map(ConfigEntity.of_topic, self.topics)
+        found = read_own_configs(self.connection, topics, keys=THROTTLE_KEYS)
+        for broker in self.sandbox.broker_ports:
+            own = [ConfigEntity.of_broker(broker)]
+            found |= read_own_configs(self.connection, own, keys=THROTTLE_KEYS, broker_id=broker)
+        return {entity: keys for entity, keys in found.items() if keys}
+
+    def unfinished(self) -> list[dict[str, Any]]:
+        """Return the operations that are not finished."""
+        found: list[dict[str, Any]] = self.asked("status")[1]["operations"]
+        return found
 
     def kadmin(self, *arguments: str) -> Answer:
         where = (
@@ -157,11 +180,12 @@ def cluster_of(
     folders: pytest.TempPathFactory,
     brokers: int = 4,
     link: Link | None = None,
+    disks: Disks | None = None,
 ) -> Iterator[Sandbox]:
     """Run a cluster of one of MODES; brokers 1 to 4 are on racks r1, r2, r3, r1."""
     version, world = mode
     folder = folders.mktemp("errands") / "sandbox"
-    spec = SandboxSpec(folder, version=version, mode=world, brokers=brokers, link=link)
+    spec = SandboxSpec(folder, version=version, mode=world, brokers=brokers, link=link, disks=disks)
     found = Sandbox.up(spec)
     try:
         yield found
@@ -172,13 +196,22 @@ def cluster_of(
 @contextmanager
 def connected(sandbox: Sandbox) -> Iterator[Brokers]:
     """Give the brokers to a test; in the end all run, and its operation and topics are gone."""
-    with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
-        found = Brokers(sandbox, connection)
-        try:
-            yield found
-        finally:
-            for broker in sandbox.broker_ports:
-                sandbox.start_broker(broker)
-            found.kadmin("cancel", "--yes")
+    with (
+        KafkaConnection(Servers(sandbox.bootstrap)) as connection,
+        left_clean(Brokers(sandbox, connection)) as found,
+    ):
+        yield found
+
+
+@contextmanager
+def left_clean(found: AnyBrokers) -> Iterator[AnyBrokers]:
+    """Start all brokers in the end, and cancel the operation and delete the topics of a test."""
+    sandbox = found.sandbox
+    try:
+        yield found
+    finally:
+        for broker in sandbox.broker_ports:
+            sandbox.start_broker(broker)
+        found.kadmin("cancel", "--yes")
     with closing(kafka.KafkaAdminClient(bootstrap_servers=sandbox.bootstrap)) as admin:
         admin.delete_topics(found.topics)
