@@ -49,8 +49,9 @@ class DiskAssignment:
         placed = disk != NONE
         self.load = bytes_by_disk(problem.size[placed], disk[placed], len(problem.disks))
         self._ascending = np.argsort(problem.size, kind="stable")
-        # What _candidates found, until a replica is put elsewhere.
+        # What candidates() found, and the replicas of each disk, until one is put elsewhere.
         self._found: dict[tuple[int, int, int], Ints] = {}
+        self._held: dict[int, Ints] = {}
 
     @property
     def moved(self) -> Ints:
@@ -66,15 +67,17 @@ class DiskAssignment:
 
     def put(self, replica: int, disk: int) -> None:
         """Put a replica on a disk."""
-        self._found.clear()
-        if self.disk[replica] != NONE:
-            self.load[self.disk[replica]] -= self.problem.size[replica]
+        before = int(self.disk[replica])
+        self._held = {at: held for at, held in self._held.items() if at not in (before, disk)}
+        self._found = {key: each for key, each in self._found.items() if key[0] in self._held}
+        if before != NONE:
+            self.load[before] -= self.problem.size[replica]
         self.disk[replica] = disk
         self.load[disk] += self.problem.size[replica]
 
     def put_all(self, replicas: Ints, disks: Ints) -> None:
         """Put replicas on disks; each occurs once."""
-        self._found.clear()
+        self._forget()
         placed = replicas[self.disk[replicas] != NONE]
         np.subtract.at(self.load, self.disk[placed], self.problem.size[placed])
         self.disk[replicas] = disks
@@ -82,15 +85,19 @@ class DiskAssignment:
 
     def release(self, replicas: Ints) -> None:
         """Take replicas off their disks."""
-        self._found.clear()
+        self._forget()
         np.subtract.at(self.load, self.disk[replicas], self.problem.size[replicas])
         self.disk[replicas] = NONE
 
     def restore(self, disk: Ints) -> None:
-        """Put every replica back on the disk of an earlier copy of `disk`."""
-        self._found.clear()
+        """Put every replica on the disk of another choice of `disk`."""
+        self._forget()
         self.disk = disk.copy()
         self.load = bytes_by_disk(self.problem.size, disk, len(self.problem.disks))
+
+    def _forget(self) -> None:
+        self._found.clear()
+        self._held.clear()
 
     def carry_out(self, exchange: Exchange) -> None:
         """Carry out an exchange."""
@@ -105,15 +112,15 @@ class DiskAssignment:
 
     def _exchanges(self, cost: int, source: int, target: int) -> Iterator[Exchange]:
         """Yield the best exchanges of a cost: one of each kind of replicas."""
-        sent = {each: self._candidates(source, target, each) for each in (-1, 0, 1)}
+        sent = {each: self.candidates(source, target, each) for each in (-1, 0, 1)}
         if cost in sent:
             yield from self._best_of(source, target, sent[cost], None)
         for each, replicas in sent.items():
             if len(replicas) and cost - each in sent:
-                back = self._candidates(target, source, cost - each)
+                back = self.candidates(target, source, cost - each)
                 yield from self._best_of(source, target, replicas, back)
 
-    def _candidates(self, source: int, target: int, cost: int) -> Ints:
+    def candidates(self, source: int, target: int, cost: int) -> Ints:
         """Return the replicas that may go from a disk to another at a cost, ascending by size."""
         key = source, target, cost
         if key not in self._found:
@@ -121,8 +128,10 @@ class DiskAssignment:
         return self._found[key]
 
     def _found_at(self, source: int, target: int, cost: int) -> Ints:
-        problem, ordered = self.problem, self._ascending
-        here = ordered[self.disk[ordered] == source]
+        problem = self.problem
+        if source not in self._held:
+            self._held[source] = self._ascending[self.disk[self._ascending] == source]
+        here = self._held[source]
         home = problem.home[here]
         if cost < 0:
             may_go = (home == target) & problem.disks.may_hold[target]

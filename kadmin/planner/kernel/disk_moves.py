@@ -233,9 +233,8 @@ def _lighten(found: DiskAssignment) -> None:
         if not problem.disks.may_hold[home]:
             continue
         spare = min(problem.high[home] - found.load[home], found.load[disk] - problem.low[disk])
-        stays = np.flatnonzero((found.disk == home) & (problem.home == home) & ~problem.fixed)
-        size = problem.size[stays]
-        smaller = (size < problem.size[replica]) & (size >= problem.size[replica] - spare)
-        if smaller.any():
+        stays, size = found.candidates(home, disk, 1), problem.size[replica]
+        least = int(np.searchsorted(problem.size[stays], size - max(spare, 0)))
+        if least < len(stays) and problem.size[stays[least]] < size:
             found.put(replica, home)
-            found.put(int(stays[smaller][np.argmin(size[smaller])]), disk)
+            found.put(int(stays[least]), disk)
