@@ -8,8 +8,8 @@ Algorithm: each disk above its limit gives as few replicas as cover its surplus.
 replicas without a disk, go to the disks that lack most, the largest first. Exchanges between two
 disks then bring bytes inside the limits, the ones that cost least first, and moves are taken back
 while the limits hold. Where that leaves more moves than a simple bound, or bytes outside, a search
-finds or rules out better choices. A choice that no exchange improves stays as it is, so that a second run
-on the result moves nothing.
+finds or rules out better choices. A choice that no exchange improves stays as it is, so that a
+second run on the result moves nothing.
 """
 
 from __future__ import annotations
