@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from kadmin.planner.kernel.disk_bounds import least_disk_moves
 from kadmin.planner.kernel.disk_problem import bytes_by_disk
 from kadmin.planner.kernel.placement_problem import NONE
 
@@ -52,6 +53,7 @@ class DiskAssignment:
         # What candidates() found, and the replicas of each disk, until one is put elsewhere.
         self._found: dict[tuple[int, int, int], Ints] = {}
         self._held: dict[int, Ints] = {}
+        self._bounds: dict[int, int] = {}
 
     @property
     def moved(self) -> Ints:
@@ -64,6 +66,14 @@ class DiskAssignment:
     def outside(self) -> int:
         """The bytes outside of the limits of all disks."""
         return int(self.problem.outside(self.load).sum())
+
+    @property
+    def bound(self) -> int:
+        """The moves that every choice needs that leaves as few bytes outside."""
+        outside = self.outside
+        if outside not in self._bounds:
+            self._bounds[outside] = least_disk_moves(self.problem, outside)
+        return self._bounds[outside]
 
     def put(self, replica: int, disk: int) -> None:
         """Put a replica on a disk."""

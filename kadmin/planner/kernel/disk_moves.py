@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kadmin.planner.kernel.disk_assignment import COSTS, DiskAssignment
-from kadmin.planner.kernel.disk_bounds import fewest, least_disk_moves, released
+from kadmin.planner.kernel.disk_bounds import fewest, released
 from kadmin.planner.kernel.disk_search import fewest_moves
 from kadmin.planner.kernel.placement_problem import NONE
 
@@ -70,7 +70,7 @@ def choose_disks(problem: DiskProblem, most_moves: int) -> DiskChoice:
             _even_counts(found)
             _lighten(found)
         return DiskChoice(found.disk, bound, found.outside)
-    return DiskChoice(found.disk, least_disk_moves(problem, found.outside), found.outside)
+    return DiskChoice(found.disk, found.bound, found.outside)
 
 
 def _give_surplus(found: DiskAssignment, most_moves: int) -> None:
@@ -161,7 +161,7 @@ def _search(found: DiskAssignment, most_moves: int) -> int:
         if better is None:
             break
         found.restore(better)
-    bound = least_disk_moves(problem, found.outside)
+    bound = found.bound
     if bound < len(found.moved) and len(problem) <= _MANY:
         better, bound = fewest_moves(problem, found.outside, len(found.moved), bound)
         if better is not None:
@@ -194,7 +194,7 @@ def _pairs(found: DiskAssignment) -> Iterator[tuple[int, int]]:
 
 def _take_back(found: DiskAssignment) -> None:
     """Take back moves that the limits do not need."""
-    if len(found.moved) <= least_disk_moves(found.problem, found.outside):
+    if len(found.moved) <= found.bound:
         return
     while True:
         exchanges = (found.best(cost, _pairs(found)) for cost in COSTS if cost < 0)
