@@ -340,8 +340,8 @@ def test_each_field_that_the_file_cannot_hold_is_named() -> None:
         allow_fewer_racks=True,
         moves_per_disk=1,
     )
-    named = ("metadata", "spec.throttle", "spec.waves", "spec.order", "spec.elect", "spec.allow")
-    named = (*named, "spec.limits")
+    fields = ("throttle", "waves", "order", "elect", "allow", "limits")
+    named = ("metadata", *(f"spec.{field}" for field in fields))
     rows = ("spec.partitions[].current", "spec.partitions[].size_bytes")
     assert losses(plan, current=False) == (*named, *rows)
     assert losses(plan, current=True) == (*named, rows[1])

@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.on("2.8.2", "3.9.2", "4.4.0"),
 ]
 
-PARTS, SOME = 3, 4
+PARTS, SOME = 6, 4
 
 
 @pytest.fixture

@@ -56,12 +56,19 @@ def end_moves(observed: Observed, memory: Memory, now: float) -> PublishLogDirs 
 def moves_left(observed: Observed) -> Iterator[str]:
     """Say what became of the moves between disks of an operation that was cancelled."""
     begun = begun_moves(observed.steps)
-    places = {each: observed.directories.placement(*each, path) for each, path in begun.items()}
+    directories = observed.directories
+    places = {each: directories.placement(*each, path) for each, path in begun.items()}
     moving, unknown, there = (
         [each for each, found in places.items() if found is place]
         for place in (DirectoryPlace.MOVING, DirectoryPlace.UNKNOWN, DirectoryPlace.THERE)
     )
-    ended = len(begun) - len(moving) - len(unknown) - len(there)
+    # A broker lists nothing of a directory that failed, and goes on when it is repaired.
+    unreadable = [
+        (partition, broker)
+        for (partition, broker), found in places.items()
+        if found is DirectoryPlace.ABSENT and directories.failed(broker)
+    ]
+    ended = len(begun) - sum(map(len, (moving, unknown, there, unreadable)))
     if ended:
         yield f"{count(ended, 'move')} between disks ended"
     if there:
@@ -70,6 +77,10 @@ def moves_left(observed: Observed) -> Iterator[str]:
         yield f"still moving between disks: {_named(moving)}"
     if unknown:
         yield f"moves between disks of brokers that do not answer: {_named(unknown)}"
+    if unreadable:
+        yield (
+            f"moves from or to failed disks, which may go on after a repair: {_named(unreadable)}"
+        )
 
 
 def begun_moves(steps: Iterable[Step]) -> dict[Replica, str]:

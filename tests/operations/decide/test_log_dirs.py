@@ -263,6 +263,10 @@ def test_cancel_now_leaves_every_replica_in_its_present_directory() -> None:
     gone = Observed(STAYS, steps, API)
     unknown = "moves between disks of brokers that do not answer: t-0 on broker 1"
     assert list(moves_left(gone)) == [unknown]
+    failed = Observed(STAYS, steps, API, directories=without(at(("t-0", 2, A)), 1, A))
+    assert list(moves_left(failed)) == [
+        "moves from or to failed disks, which may go on after a repair: t-0 on broker 1"
+    ]
     assert list(moves_left(Observed(STAYS, (), API))) == []
 
 
