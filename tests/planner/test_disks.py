@@ -210,6 +210,16 @@ def test_replicas_of_a_failed_disk_go_to_other_brokers() -> None:
     assert dict(again.entries) == {}
 
 
+def test_replicas_leave_a_failed_disk_beside_a_replaced_broker() -> None:
+    """Rule: lists are not kept in place for the sake of substitutes alone."""
+    whole = cluster_of(rows((1, 2), (2, 3)), 4, *on("/d1", 1, 0), *on("/d0", 2, 0, 1))
+    broken = fail(whole, 1, "/d1")
+    wished = request(substitute={3: 4}, disks=DiskSpec(failed=FailedDisks.MOVE))
+    held = propose(broken, wished).target(broken)
+    assert 1 not in held["a", 0]
+    assert not {1, 3} & set(held["a", 1])
+
+
 def test_an_only_replica_on_a_failed_disk_is_said_to_be_lost() -> None:
     cluster = fail(cluster_of(rows((1,), (1, 2)), 3, *on("/d1", 1, 0), *on("/d0", 1, 1)), 1, "/d1")
     found = propose(cluster, request(disks=DiskSpec(failed=FailedDisks.MOVE)))

@@ -193,6 +193,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                     "disk_moves": 20,
                 },
                 "leaders_only": False,
+                "even": True,
                 "free": {"broker": 7, "bytes": "1B"},
                 "load": {
                     "from": "load",
@@ -357,6 +358,16 @@ GOOD["unclean-leader-election"] = [
                     "because": "dead",
                 }
             ],
+        },
+    }
+]
+GOOD["partition-growth"] = [
+    {
+        **HEAD,
+        "kind": "PartitionGrowth",
+        "spec": {
+            "allow": {"keys_move": True},
+            "topics": [{"topic": "a", "current": 1, "new_partitions": [[1, 2]]}],
         },
     }
 ]

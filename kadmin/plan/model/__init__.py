@@ -14,6 +14,7 @@ from typing import TypeAlias
 from kadmin.plan.model.decommission import DecommissionPlan
 from kadmin.plan.model.disk_spec import DiskSpec, FailedDisks, Only
 from kadmin.plan.model.field_types import ANY_LOG_DIR
+from kadmin.plan.model.growth import GrowthPlan, TopicGrowth
 from kadmin.plan.model.header import DocumentFile, PlanHeader
 from kadmin.plan.model.hours import HoursSpec, hours_of, read_outside
 from kadmin.plan.model.maintenance import MaintenancePlan, MaintenanceRound
@@ -74,6 +75,7 @@ __all__ = [
     "FailedDisks",
     "ForcedLeader",
     "FreeBytes",
+    "GrowthPlan",
     "HoursOfLoad",
     "HoursSpec",
     "LoadSpec",
@@ -96,6 +98,7 @@ __all__ = [
     "Switch",
     "ThrottleBy",
     "ThrottleSpec",
+    "TopicGrowth",
     "TopicRecipe",
     "WaveLimits",
     "WaveOrder",
@@ -115,5 +118,6 @@ Plan: TypeAlias = (
     | MaintenancePlan
     | DecommissionPlan
     | RecoveryPlan
+    | GrowthPlan
 )
 Document: TypeAlias = Plan | RebalanceRequest | Policy

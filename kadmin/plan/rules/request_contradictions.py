@@ -34,6 +34,7 @@ def _moves_nothing(request: RebalanceRequest) -> Iterator[Diagnostic]:
         "replication_factor": request.replication_factor,
         "broker_sets": request.broker_sets,
         "pins": request.pins,
+        "even": request.even,
         "disks.failed": request.disks.failed,
     }
     inside = {"disks.drain": request.disks.drain, "only": request.only}
