@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kadmin.inventory import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow
-from kadmin.inventory.columns import BROKERS, PARTITIONS
+from kadmin.inventory.columns import BROKERS, DISKS, PARTITIONS, REPLICAS
 from kadmin.planner.cluster_arrays import arrow_schema
 
 if TYPE_CHECKING:
@@ -118,15 +119,50 @@ def tables(size: Size, seed: int, kind: str = "") -> tuple[ArrowTable, ArrowTabl
     return _table(BROKERS, brokers, size.brokers), _table(PARTITIONS, partitions, size.partitions)
 
 
+def disk_tables(partitions: ArrowTable, size: Size, disks: int) -> tuple[ArrowTable, ArrowTable]:
+    """Return the tables of disks and of replicas on them, for a table of partitions.
+
+    Each broker has so many disks, the second half as large as the first, the fourth twice. Replicas
+    are on any with the same chance, as where brokers choose by number.
+    """
+    draw, total = np.random.default_rng(disks), [each * 8 * 10**12 for each in (2, 1, 2, 4)]
+    lists = partitions.column("replicas").combine_chunks()
+    row = np.repeat(np.arange(len(lists)), lists.value_lengths())
+    path = pa.array([f"/var/lib/kafka/data-{each}" for each in range(disks)])
+    bytes_ = np.tile(total[:disks], size.brokers)
+    where = draw.integers(0, disks, len(row))
+    disk = disks * (pc.cast(lists.flatten(), pa.int64()).to_numpy() - 1) + where
+    sizes = partitions.column("size_bytes").take(pa.array(row))
+    used = np.bincount(disk, sizes.to_numpy(), len(bytes_)).astype(np.int64)
+    found = {
+        "broker_id": np.repeat(np.arange(1, size.brokers + 1), disks),
+        "path": path.take(pa.array(np.tile(np.arange(disks), size.brokers))),
+        "total_bytes": bytes_,
+        "usable_bytes": bytes_ - used,
+        "state": pa.array(["online"] * len(bytes_)),
+    }
+    held = {
+        name: partitions.column(name).take(pa.array(row))
+        for name in ("topic", "partition", "size_bytes")
+    }
+    held["broker_id"] = lists.flatten()
+    held["path"] = path.take(pa.array(where))
+    return _table(DISKS, found, len(bytes_)), _table(REPLICAS, held, len(row))
+
+
 def _table(shape: InventoryTable, columns: dict[str, Any], rows: int) -> ArrowTable:
     schema = arrow_schema(shape)
     found = [
-        pa.array(columns[field.name]).cast(field.type)
+        _array(columns[field.name]).cast(field.type)
         if field.name in columns
         else pa.nulls(rows, field.type)
         for field in schema
     ]
     return pa.Table.from_arrays(found, schema=schema)
+
+
+def _array(values: Any) -> Any:  # noqa: ANN401 - pyarrow ships no type information
+    return values if isinstance(values, pa.ChunkedArray) else pa.array(values)
 
 
 def _draw(size: Size, seed: int, kind: str) -> _Drawn:

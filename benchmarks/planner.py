@@ -4,7 +4,7 @@ Usage: make bench-planner ROWS="S M".
 
     python benchmarks/planner.py [ROW ...] [--seed N] [--exact N] [--no-peers]
 
-Rows: S M L, their families (S-drain, M-mixed, L-unequal, L-heavy ...), 1M, 5M, fleet-200,
+Rows: S M L, their families (S-drain, M-mixed, L-unequal, L-heavy, L-disks4 ...), 1M, 5M, fleet-200,
 fleet-1000 and exact; without any, all of them. Each row prints one figure a line with its target,
 and MISSED where the target is not reached. `kernel` is the best of several runs in one process;
 `whole process` is `kadmin propose rebalance` on Spark, with the start of Python and JVM; memory is

@@ -15,6 +15,7 @@ _WIDTHS = (10, 34, 13, 15, 6, 17, 17)
 MISSED = "MISSED"
 _RATIO, _RATIO_AT_L = 1.005, 1.003
 _CV = 0.01
+_DISK_RATIO, _TIMES = 1.05, 1.3
 _EVEN = 1.001
 """Above this bound on max/mean, racks or one large partition make bytes uneven."""
 _LOSS = {"S": 1.20, "M": 1.08, "L": 1.04}
@@ -99,10 +100,25 @@ def _plan_lines(measured: Measured) -> Iterator[Line]:
     yield line("rack violations", "racks", "0", missed=after["rack_violations"] > 0)
     yield line("leader changes", "leader changes", f"bound {figures['leader_changes_bound']}")
     yield line("entries that only reorder", "reorders", "")
+    yield from _disk_lines(figures.get("disks"))
     again = tuple(_again(each) for each in rivals)
     yield Line(
         "entries of a second run", str(measured.kernel.again), "0", measured.kernel.again > 0, again
     )
+
+
+def _disk_lines(disks: Mapping[str, Any] | None) -> Iterator[Line]:
+    """Yield the lines of moves between disks; none for a row without disks."""
+    if disks is None:
+        return
+    moves, bound = disks["moves"], disks["moves_bound"]
+    yield Line("moves between disks", str(moves), f"bound {bound}")
+    ratio = moves / max(bound, 1)
+    missed = moves > bound * _DISK_RATIO
+    yield Line("moves between disks / bound", f"{ratio:.4f}", f"<= {_DISK_RATIO}", missed)
+    yield Line("bytes on a disk / its part", f"{disks['after']:.3f}", "", peers=())
+    outside = disks["outside"]
+    yield Line("disks off by more than 5 %", str(outside), "0", outside > 0)
 
 
 def _cost_lines(measured: Measured) -> Iterator[Line]:
@@ -133,6 +149,9 @@ def _cost_lines(measured: Measured) -> Iterator[Line]:
         if rivals:
             yield Line("times kadmin's time", "1.0", peers=_times(rivals, local.seconds))
         yield _seconds("--engine local, s of CPU", local.cpu_s, None)
+        if measured.without_disks is not None:
+            times = local.cpu_s / measured.without_disks.cpu_s
+            yield Line("CPU, times without disks", f"{times:.2f}", f"<= {_TIMES}", times > _TIMES)
         yield Line("--engine local, peak memory, MiB", str(local.peak_mib))
         yield Line(
             "both engines' plans",

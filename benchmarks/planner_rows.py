@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from family import SIZES, cluster, tables
+from family import SIZES, cluster, disk_tables, tables
 from pyarrow import parquet
 
 from kadmin.inventory import SINGLE_CLUSTER
@@ -41,9 +41,11 @@ if TYPE_CHECKING:
 
 TAKEN_AT = "2026-01-01T00:00:00Z"
 FAMILIES = ("drain", "mixed", "unequal", "heavy")
+DISKS = {"disks2": 2, "disks4": 4}
+"""Kinds of clusters by the disks of each broker."""
 ROWS = (
     *("S", "M", "L"),
-    *(f"{size}-{family}" for family in FAMILIES for size in ("S", "M", "L")),
+    *(f"{size}-{family}" for family in (*FAMILIES, *DISKS) for size in ("S", "M", "L")),
     *("1M", "5M", "fleet-200", "fleet-1000"),
 )
 MOST_LOCAL = 100_000
@@ -78,7 +80,8 @@ class Row:
     def tables(self, seed: int) -> Iterator[tuple[Any, Any]]:
         """Yield the tables of brokers and partitions, cluster by cluster."""
         for each in range(max(self.fleet, 1)):
-            yield tables(self.size, seed + each, "" if self.kind == "drain" else self.kind)
+            kind = "" if self.kind in {"drain", *DISKS} else self.kind
+            yield tables(self.size, seed + each, kind)
 
     @property
     def drained(self) -> tuple[int, ...]:
@@ -104,6 +107,10 @@ class Row:
                     0, "cluster", pa.array([name] * len(found[number]))
                 )
             parquet.write_table(pa.concat_tables(found), folder / f"{table}.parquet")
+        if self.kind in DISKS:
+            disks, replicas = disk_tables(parts[0][1], self.size, DISKS[self.kind])
+            parquet.write_table(disks, folder / "disks.parquet")
+            parquet.write_table(replicas, folder / "replicas.parquet")
         clusters: dict[str, str | None] = dict.fromkeys(
             names or [SINGLE_CLUSTER], "generated-cluster-0001"
         )
@@ -155,6 +162,7 @@ class Measured:
     spark: Run
     local: Run | None
     same_bytes: bool | None
+    without_disks: Run | None = None
     rivals: tuple[Rival, ...] = ()
 
 
@@ -162,6 +170,7 @@ def measure(row: Row, seed: int, folder: Path) -> Measured:
     """Measure a row, without the peers, in a new folder."""
     row.write(folder, seed)
     local = run_engine(folder, "local") if row.partitions <= MOST_LOCAL else None
+    without_disks = _without_disks(row, seed, folder / "plain") if row.kind in DISKS else None
     spark = run_engine(folder, "spark")
     figures = of_all(json.loads((folder / "figures-spark.json").read_text())["clusters"])
     child = [
@@ -177,7 +186,14 @@ def measure(row: Row, seed: int, folder: Path) -> Measured:
         raise SystemExit(f"{row.name}: the engine's figures are not the kernel's")
     plans = [folder / f"plan-{engine}.json" for engine in ("local", "spark")]
     same = None if local is None else plans[0].read_bytes() == plans[1].read_bytes()
-    return Measured(row, figures, Kernel(**alone), spark, local, same)
+    return Measured(row, figures, Kernel(**alone), spark, local, same, without_disks)
+
+
+def _without_disks(row: Row, seed: int, folder: Path) -> Run:
+    """Run the local engine on the same cluster without its disks."""
+    folder.mkdir()
+    replace(row, kind="").write(folder, seed)
+    return run_engine(folder, "local")
 
 
 def run_engine(folder: Path, engine: str) -> Run:
@@ -300,7 +316,7 @@ def of_all(clusters: list[dict[str, Any]]) -> dict[str, Any]:
             )
             for key in found[0]
         }
-    return figures
+    return figures if "disks" not in clusters[0] else {**figures, "disks": clusters[0]["disks"]}
 
 
 def rival(row: Row, seed: int, peer: Peer, ring: Peers) -> Rival:

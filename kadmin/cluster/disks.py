@@ -122,11 +122,14 @@ def file_systems(disks: Iterable[Disk]) -> tuple[tuple[Disk, ...], ...]:
 def _share_space(one: Disk, other: Disk) -> bool:
     if one.total_bytes is None or one.usable_bytes is None or other.usable_bytes is None:
         return False
-    written = min(MOST_WRITTEN_BYTES, one.total_bytes // 1000)
-    return (
-        one.total_bytes == other.total_bytes
-        and abs(one.usable_bytes - other.usable_bytes) <= written
-    )
+    return one.total_bytes == other.total_bytes and abs(
+        one.usable_bytes - other.usable_bytes
+    ) <= written_bytes(one.total_bytes)
+
+
+def written_bytes(total_bytes: int) -> int:
+    """Return the most by which two looks at one file system are taken to differ."""
+    return min(MOST_WRITTEN_BYTES, total_bytes // 1000)
 
 
 def usable_bytes(disks: Iterable[Disk]) -> int | None:

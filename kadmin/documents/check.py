@@ -56,7 +56,11 @@ KINDS = {
 _VALUES = {"ClusterInventory", PROMETHEUS_NAMES}
 """Kinds that are checked by their schema alone; their value is the document."""
 
-_NUMBER_KEYS = {("spec", "brokers", "substitute"), ("spec", "brokers", "weights")}
+_NUMBER_KEYS = {
+    ("spec", "brokers", "substitute"),
+    ("spec", "brokers", "weights"),
+    *(("spec", "disks", name) for name in ("drain", "no_receive", "weights")),
+}
 """Fields whose keys are broker ids, and so may be written as plain numbers."""
 _NAMES_CONTEXTS = re.compile(r"""\bkind\b["']?\s*:\s*["']?Contexts\b""")
 _UNREAD = {

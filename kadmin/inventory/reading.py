@@ -65,7 +65,7 @@ def table_path(directory: Path, table: InventoryTable) -> Path:
 
     Raises InvalidInputError unless it exists in exactly one.
     """
-    path = _path_if_there(directory, table)
+    path = path_if_there(directory, table)
     if path is not None:
         return path
     raise InvalidInputError(
@@ -74,7 +74,11 @@ def table_path(directory: Path, table: InventoryTable) -> Path:
     )
 
 
-def _path_if_there(directory: Path, table: InventoryTable) -> Path | None:
+def path_if_there(directory: Path, table: InventoryTable) -> Path | None:
+    """Return the path of a table in its format, None where there is none.
+
+    Raises InvalidInputError where it exists in several.
+    """
     found = [path for path in _paths(directory, table) if path.exists()]
     if len(found) == 1:
         return found[0]
@@ -115,7 +119,7 @@ def _read_checked(directory: Path, header: Header) -> Mapping[str, Mapping[str, 
     read: dict[str, Mapping[str, tuple[Any, ...]]] = {}
     for each in TABLES:
         table = header.shape(each.table)
-        find = _path_if_there if table.optional else table_path
+        find = path_if_there if table.optional else table_path
         path = find(directory, table)
         if path is None:
             continue

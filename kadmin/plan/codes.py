@@ -303,7 +303,10 @@ LOG_DIRS_LENGTH: Final = _code(
 
 # A plan against a live cluster or an inventory with disks.
 NO_SUCH_LOG_DIR: Final = _code(
-    "KA089", "A broker has no log directory of the path that a plan names.", StalePlanError
+    "KA089",
+    "A broker has no log directory of the path that a document names.",
+    StalePlanError,
+    InvalidInputError,
 )
 LOG_DIR_CLOSED: Final = _code(
     "KA090",

@@ -20,8 +20,11 @@ from kadmin.plan.rules import refusal
 from kadmin.planner.assessment import assess, lists_after
 from kadmin.planner.cluster_arrays import UNKNOWN, cluster_arrays, tables_valid
 from kadmin.planner.compiled_request import compile_request
+from kadmin.planner.disk_arrays import with_disks
+from kadmin.planner.disk_plan import chosen_disks, disk_figures, inside_alone, log_dir_lists
+from kadmin.planner.disk_request import within_disks
 from kadmin.planner.kernel.entry_order import order_binds, plan_order, within_limits
-from kadmin.planner.kernel.entry_reasons import entry_reasons
+from kadmin.planner.kernel.entry_reasons import Reason, entry_reasons
 from kadmin.planner.kernel.free_bytes import free_bytes, largest_first
 from kadmin.planner.kernel.placement_problem import NONE, NoPlanError
 from kadmin.planner.kernel.solve import solve
@@ -40,9 +43,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
     from kadmin.inventory.header import Header
     from kadmin.plan.model import RebalanceRequest
-    from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays
+    from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays, ClusterTables
     from kadmin.planner.compiled_request import CompiledRequest
-    from kadmin.planner.kernel.entry_reasons import Reason
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem, Solution
     from kadmin.planner.load.cluster_load import ClusterLoad
     from kadmin.planner.load.join import LoadHistory
@@ -56,6 +58,7 @@ RESULT_SCHEMA = pa.schema(
         ("current", pa.list_(pa.int32())),
         ("target", pa.list_(pa.int32())),
         ("size_bytes", pa.int64()),
+        ("log_dirs", pa.list_(pa.string())),
         ("reason", pa.string()),
         ("report", pa.string()),
     ]
@@ -80,8 +83,7 @@ class PlanningTask:
 def plan_cluster(
     name: str,
     task: PlanningTask,
-    brokers: ArrowTable,
-    partitions: ArrowTable,
+    tables: ClusterTables,
     history: ArrowTable | None = None,
 ) -> ArrowTable:
     """Return the plan of one cluster as a table with RESULT_SCHEMA.
@@ -91,12 +93,13 @@ def plan_cluster(
     last two cases kadmin.inventory.read_inventory and
     kadmin.planner.load.reading.explain_bad_history raise an error that names the rows.
     """
-    if not tables_valid(brokers, partitions):
+    if not tables_valid(tables):
         return _report_row(name, {"invalid_rows": True})
     if history is not None and not rows_valid(history):
         return _report_row(name, {"invalid_history": True})
     try:
-        cluster, load = cluster_arrays(brokers, partitions), task.request.load
+        cluster = cluster_arrays(tables.brokers, tables.partitions)
+        cluster, load = with_disks(cluster, tables.disks, tables.replicas), task.request.load
         rates = (
             None
             if history is None or load is None
@@ -118,36 +121,42 @@ def _plan_cluster(
     load = cluster_load(name, cluster, compiled.problem, request, history)
     compiled = compiled if request.load is None else _with_load(compiled, load)
     try:
-        compiled, solution = _solved(compiled, request)
+        compiled, solution = _within_disks(cluster, compiled, request)
         problem = compiled.problem
         ordered = _ordered(compiled, solution)
+        limits = request.limits
+        entries = (
+            within_limits(problem, solution.target, ordered, limits) if limits.cut else ordered
+        )
+        final = lists_after(problem, solution, entries)
+        chosen = chosen_disks(cluster, request, compiled, final)
     except NoPlanError as error:
         message = _with_names(error.reason, error.partitions, error.brokers, cluster)
         raise refusal([Diagnostic(codes.INFEASIBLE, message, error.next_step)]) from error
     _require_no_broken_rule(problem, solution.target, cluster)
-    limits = request.limits
-    entries = within_limits(problem, solution.target, ordered, limits) if limits.cut else ordered
     figures = assess(cluster, compiled, solution, entries, left_out=len(ordered) - len(entries))
     report: dict[str, Any] = {
-        "figures": figures,
         "unknown_names": sorted(compiled.unknown_names),
         "order_binds": compiled.freed_broker != NONE
         or order_binds(problem, solution.target, entries),
     }
     if load is not None:
-        found, hours = load_figures(
-            load, cluster, problem, solution, lists_after(problem, solution, entries)
-        )
-        report["figures"] = replace(figures, load=found)
+        found, hours = load_figures(load, cluster, problem, solution, final)
+        figures = replace(figures, load=found)
         report["load_hours"] = asdict(hours)
     reasons = entry_reasons(problem, solution, compiled.freed_broker)
-    rows = _entry_rows(
-        name,
-        (problem.current, solution.target),
-        entries,
-        [reasons[each] for each in entries],
-        cluster,
-    )
+    for each in np.flatnonzero(compiled.lost.any(axis=1)):
+        reasons[each] = Reason.FAILED_DISK
+    if chosen is not None and cluster.disks is not None:
+        inside = inside_alone(chosen, entries)
+        entries = np.concatenate([entries, inside])
+        for each in inside:
+            reasons[each] = Reason.DISK
+        disks = disk_figures(cluster, cluster.disks, request, chosen)
+        figures = replace(figures, disks=disks, reassignments=len(entries))
+    report["figures"] = figures
+    log_dirs = log_dir_lists(cluster, request, chosen, final, entries)
+    rows = _entry_rows(name, cluster, entries, (problem.current, final, log_dirs), reasons)
     return pa.concat_tables([_report_row(name, report), rows])
 
 
@@ -158,6 +167,17 @@ def _with_load(compiled: CompiledRequest, load: ClusterLoad | None) -> CompiledR
         return replace(compiled, notes=(*compiled.notes, note))
     problem = replace(compiled.problem, load=load.kernel)
     return replace(compiled, problem=problem, notes=(*compiled.notes, *load.notes))
+
+
+def _within_disks(
+    cluster: ClusterArrays, compiled: CompiledRequest, request: RebalanceRequest
+) -> tuple[CompiledRequest, Solution]:
+    """Solve the problem, again with the room of disks as capacity where they have not enough."""
+    found, solution = _solved(compiled, request)
+    tighter = within_disks(cluster, request, compiled.problem, solution.target)
+    if tighter is None:
+        return found, solution
+    return _solved(replace(compiled, problem=tighter), request)
 
 
 def _solved(
@@ -208,11 +228,13 @@ def _report_row(name: str, report: dict[str, Any]) -> ArrowTable:
 
 def _entry_rows(
     name: str,
-    lists: tuple[Ints, Ints],
-    entries: Ints,
-    reasons: list[Reason],
     cluster: ClusterArrays,
+    entries: Ints,
+    lists: tuple[Ints, Ints, Any],
+    reasons: list[Reason],
 ) -> ArrowTable:
+    """Return the entries as rows; `lists` are those now and afterwards, and the directories."""
+    current, target, log_dirs = lists
     size = cluster.size[entries]
     return pa.Table.from_arrays(
         [
@@ -220,10 +242,11 @@ def _entry_rows(
             pa.array(np.arange(len(entries)), pa.int64()),
             pa.array([cluster.topics[each] for each in cluster.topic[entries]], pa.string()),
             pa.array(cluster.partition[entries], pa.int32()),
-            _lists(cluster, lists[0][entries]),
-            _lists(cluster, lists[1][entries]),
+            _lists(cluster, current[entries]),
+            _lists(cluster, target[entries]),
             pa.array(size, pa.int64(), mask=size == UNKNOWN),
-            pa.array(reasons, pa.string()),
+            log_dirs,
+            pa.array([reasons[each] for each in entries.tolist()], pa.string()),
             pa.nulls(len(entries), pa.string()),
         ],
         schema=RESULT_SCHEMA,

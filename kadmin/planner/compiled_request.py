@@ -16,14 +16,19 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from kadmin.cluster.model import TopicPartition
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import InvalidInputError
 from kadmin.globs import matches
 from kadmin.plan import codes
 from kadmin.plan.model import Racks
 from kadmin.plan.rules import RequestScope, check_scope, refusal, require
-from kadmin.planner.cluster_arrays import UNKNOWN
+from kadmin.planner.cluster_arrays import UNKNOWN, refuse_overflow
+from kadmin.planner.disk_request import (
+    disk_notes,
+    groups_without,
+    lost_replicas,
+    may_get_replicas,
+    paths_by_broker,
+)
 from kadmin.planner.kernel.placement_problem import (
     NO_LIMIT,
     NONE,
@@ -37,25 +42,25 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.cluster_arrays import ClusterArrays
     from kadmin.planner.kernel.placement_problem import Bools, Ints
 
 Value = TypeVar("Value")
-
-MOST_BYTES = 2**62
-"""The most bytes of all replicas of a cluster: sums and differences of sizes are computed in 64
-bits."""
+_UNKNOWN = (codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION, codes.NO_SUCH_LOG_DIR)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledRequest:
     """The problem, and the names in the request that this cluster does not have.
 
-    `unknown_names` are broker ids and pinned partitions as an error prints them; `notes` name
+    `unknown_names` are brokers, their log directories and pinned partitions as an error prints
+    them; `notes` name
     partitions that the plan leaves out. `freed_broker` is the index of the broker of spec.free, or
     NONE. `spread` is the problem under racks: relaxed, whatever the request says: by its racks the
-    figures count rack violations.
+    figures count rack violations. `changeable` [P]: neither excluded nor kept by the state of the
+    cluster; a partition that is pinned is. `lost` [P, W]: the replica leaves a failed disk.
     """
 
     problem: PlacementProblem
@@ -63,6 +68,8 @@ class CompiledRequest:
     freed_broker: int
     unknown_names: frozenset[str]
     notes: tuple[str, ...]
+    changeable: Bools
+    lost: Bools
 
 
 def compile_request(
@@ -77,12 +84,14 @@ def compile_request(
     compiler = _Compiler(cluster, request, reassigning)
     unknown = compiler.refuse_by_rules()
     brokers = compiler.brokers()
-    rf, group, allowed = compiler.replication_factors(), *compiler.groups()
+    rf, lost = compiler.replication_factors(), lost_replicas(cluster, request)
+    group, allowed = groups_without(cluster, lost, *compiler.groups())
     start, pinned = compiler.start(rf)
     rf[pinned] = (start[pinned] != NONE).sum(axis=1)
-    movable = compiler.movable() & ~pinned
+    changeable = compiler.movable()
+    movable = changeable & ~pinned & (request.only is None)
     rf[~movable] = (start[~movable] != NONE).sum(axis=1)
-    compiler.refuse_overflow(rf)
+    refuse_overflow(cluster, rf)
     problem = PlacementProblem(
         brokers=brokers,
         topic=cluster.topic,
@@ -101,7 +110,15 @@ def compile_request(
     if request.racks is Racks.RELAXED:
         problem = spread
     compiler.refuse_what_stays(problem)
-    return CompiledRequest(problem, spread, compiler.freed_broker(), unknown, tuple(compiler.notes))
+    return CompiledRequest(
+        problem,
+        spread,
+        compiler.freed_broker(),
+        unknown,
+        (*compiler.notes, *disk_notes(cluster)),
+        changeable,
+        lost,
+    )
 
 
 class _Compiler:
@@ -144,36 +161,12 @@ class _Compiler:
                 partition for partition, at in pinned.items() if at != NONE and self._in_flight[at]
             },
             unsized=int((cluster.size == UNKNOWN).sum()),
+            disks=paths_by_broker(cluster),
         )
         found = list(check_scope(self._request, scope))
-        unknown = [
-            each for each in found if each.code in (codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION)
-        ]
+        unknown = [each for each in found if each.code in _UNKNOWN]
         require(each for each in found if each not in unknown)
-        return frozenset(
-            f"partition {each.partition}" if each.broker is None else f"broker {each.broker}"
-            for each in unknown
-        )
-
-    def refuse_overflow(self, rf: Ints) -> None:
-        """Refuse sizes whose sum over all replicas is more than MOST_BYTES.
-
-        The replicas are those now, or those at the factors `rf` [P].
-        """
-        cluster = self._cluster
-        copies = np.maximum((cluster.replicas != NONE).sum(axis=1), rf)
-        sums = np.cumsum(np.maximum(cluster.size, 0).astype(np.float64) * copies)
-        at = int(np.searchsorted(sums, MOST_BYTES, side="right"))
-        if at < len(sums):
-            partition = TopicPartition(
-                cluster.topics[cluster.topic[at]], int(cluster.partition[at])
-            )
-            raise InvalidInputError(
-                f"The sizes of all replicas add up to more than {MOST_BYTES} bytes, at "
-                f"{partition}.",
-                cause=f"size_bytes of {partition} is {cluster.size[at]}",
-                next_step="correct size_bytes in the table partitions of the inventory",
-            )
+        return frozenset(each.message.removeprefix("the inventory has no ") for each in unknown)
 
     def brokers(self) -> Brokers:
         """Return the brokers, with those that may hold, receive and lead."""
@@ -192,7 +185,9 @@ class _Compiler:
             rack=rack,
             racks=racks,
             may_hold=may_hold,
-            may_receive=may_hold & ~self._mask(request.no_receive),
+            may_receive=may_hold
+            & ~self._mask(request.no_receive)
+            & may_get_replicas(cluster, request),
             may_lead=may_hold & ~self._mask(request.never_lead),
             weight=weight,
             capacity=np.where(cluster.capacity == UNKNOWN, NO_LIMIT, cluster.capacity),

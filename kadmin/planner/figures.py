@@ -125,6 +125,46 @@ class LoadFigures:
     ] = ABSENT
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiskBytes:
+    """The bytes of replicas on a disk: in one log directory, or in several of one file system."""
+
+    broker_id: Annotated[Count, "The broker."]
+    path: Annotated[str, "The log directory, the first of several."]
+    shared_with: Annotated[
+        tuple[str, ...], "The others that are taken to be on the same file system."
+    ]
+    before: Annotated[Count, "Now."]
+    after: Annotated[Count, "When the plan is done."]
+    part: Annotated[
+        Count,
+        "Its part of the broker's bytes when the plan is done, by size or weight, as far as room "
+        "and what must stay allow.",
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiskFigures:
+    """The disks of brokers with several, and the moves between disks of one broker."""
+
+    moves: Annotated[Count, "Replicas that move from one disk of their broker to another."]
+    moves_bound: Annotated[
+        Count | None,
+        "No choice of disks for the replicas of this plan that is as even has fewer; null where a "
+        "limit cuts the moves.",
+    ]
+    proved_fewest: Annotated[bool, "Whether the moves are as few as the bound."]
+    moved_bytes: Annotated[Count, "Their bytes."]
+    before: Annotated[
+        Ratio | None, "The most that a disk holds now over its part; null where no size is known."
+    ]
+    after: Annotated[Ratio | None, "The same when the plan is done."]
+    outside: Annotated[
+        Count, "Disks whose bytes differ from their part by more than the tolerance afterwards."
+    ]
+    disks: Annotated[tuple[DiskBytes, ...], "The disks, by broker and path."]
+
+
 @dataclass(frozen=True, slots=True)
 class HoldingBroker:
     """A broker that may hold replicas."""
@@ -207,4 +247,8 @@ class PlanFigures:
         LoadFigures | Absent,
         "The load of brokers in every hour of the week, where the request asks for it and the "
         "history has the cluster. A resource that no partition uses is absent.",
+    ] = ABSENT
+    disks: Annotated[
+        DiskFigures | Absent,
+        "Bytes on disks, where the inventory has the disks of brokers with several of them.",
     ] = ABSENT

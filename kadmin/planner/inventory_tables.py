@@ -1,4 +1,4 @@
-"""Reads an inventory as Arrow tables of brokers and partitions, cluster by cluster.
+"""Reads an inventory as Arrow tables, cluster by cluster.
 
 Both engines plan on them.
 
@@ -17,11 +17,22 @@ import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 from kadmin.inventory import SINGLE_CLUSTER, read_inventory
-from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS, ColumnKind
+from kadmin.inventory.columns import BROKERS, CLUSTER, DISKS, PARTITIONS, REPLICAS, ColumnKind
 from kadmin.inventory.parquet_tables import arrow_table, holds
-from kadmin.inventory.reading import refuse_columns, refuse_unknown_clusters, table_path
+from kadmin.inventory.reading import (
+    path_if_there,
+    refuse_columns,
+    refuse_unknown_clusters,
+    table_path,
+)
 from kadmin.inventory.text_tables import CSV_CELLS, EMPTY_LIST
-from kadmin.planner.cluster_arrays import arrow_schema, rows_as_arrow, rows_by
+from kadmin.planner.cluster_arrays import (
+    ClusterTables,
+    arrow_schema,
+    disks_as_arrow,
+    rows_as_arrow,
+    rows_by,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,27 +44,29 @@ if TYPE_CHECKING:
 _BLOCK = 2**20
 
 
-def read_tables(directory: Path, header: Header) -> dict[str, tuple[ArrowTable, ArrowTable]]:
+INVENTORY_TABLES = (BROKERS, PARTITIONS, DISKS, REPLICAS)
+"""The tables that the planner reads, in the order of ClusterTables."""
+
+
+def read_tables(directory: Path, header: Header) -> dict[str, ClusterTables]:
     """Return the tables of brokers and partitions of each cluster of the header, by its name.
 
     Raises InvalidInputError for unknown or missing columns, for clusters that the header does not
     name, and for bad rows if kadmin.inventory reads the tables; otherwise rows are not checked.
     """
     try:
-        brokers, partitions = (
-            _by_cluster(directory, header, table) for table in (BROKERS, PARTITIONS)
-        )
+        found = [_by_cluster(directory, header, table) for table in INVENTORY_TABLES]
     except (pa.ArrowInvalid, OSError):
         return {
-            name: rows_as_arrow(cluster)
+            name: ClusterTables(*rows_as_arrow(cluster), *disks_as_arrow(cluster))
             for name, cluster in read_inventory(directory).clusters.items()
         }
-    refuse_unknown_clusters(directory, header, {*brokers, *partitions})
-    no_brokers, no_partitions = (
-        arrow_schema(table).empty_table() for table in (BROKERS, PARTITIONS)
-    )
+    refuse_unknown_clusters(directory, header, set().union(*found))
+    empty = [arrow_schema(table).empty_table() for table in INVENTORY_TABLES]
     return {
-        name: (brokers.get(name, no_brokers), partitions.get(name, no_partitions))
+        name: ClusterTables(
+            *(rows.get(name, none) for rows, none in zip(found, empty, strict=True))
+        )
         for name in header.clusters
     }
 
@@ -104,7 +117,10 @@ def _by_cluster(directory: Path, header: Header, table: InventoryTable) -> dict[
 
     Raises as `read_by_column`.
     """
-    rows = read_by_column(table_path(directory, table), header.shape(table))
+    path = (path_if_there if table.optional else table_path)(directory, table)
+    if path is None:
+        return {}
+    rows = read_by_column(path, header.shape(table))
     if not header.fleet:
         return {SINGLE_CLUSTER: rows}
     by_name = rows_by(CLUSTER.name, rows)

@@ -44,17 +44,19 @@ def propose(
     header = checked_header(request, directory)
     on_stage(f"reading {directory}")
     tables = read_tables(directory, header)
-    warnings = checked_patterns(request, (rows for _, rows in tables.values()), policy)
+    warnings = checked_patterns(request, (read.partitions for read in tables.values()), policy)
     history = read_history(request, header)
     task = PlanningTask.on(request, header)
     results = {}
     for number, name in enumerate(header.clusters, start=1):
-        brokers, partitions = tables[name]
-        counts = f"{count(len(partitions), 'partition')} on {count(len(brokers), 'broker')}"
+        read = tables[name]
+        counts = (
+            f"{count(len(read.partitions), 'partition')} on {count(len(read.brokers), 'broker')}"
+        )
         on_stage(
             f"planning cluster {name} ({number} of {len(header.clusters)}): {counts}"
             if name
             else f"planning {counts}"
         )
-        results[name] = plan_cluster(name, task, brokers, partitions, history.pop(name, None))
+        results[name] = plan_cluster(name, task, read, history.pop(name, None))
     return proposals_of(request, directory, header, results, warnings)

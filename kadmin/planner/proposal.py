@@ -36,6 +36,12 @@ if TYPE_CHECKING:
     from kadmin.planner.cluster_arrays import ArrowTable
 
 DEFAULT_NAME = "rebalance"
+_CODES = {
+    "broker": codes.UNKNOWN_BROKER,
+    "log": codes.NO_SUCH_LOG_DIR,
+    "partition": codes.UNKNOWN_PARTITION,
+}
+"""The codes of names that no cluster has, by the first word of a name in an error."""
 
 
 def server_of(remote: str) -> str:
@@ -160,11 +166,12 @@ def _proposal(
     ]
     targets, currents = (_lists(entries.column(each)) for each in ("target", "current"))
     sizes = entries.column("size_bytes").to_pylist()
+    log_dirs = _texts(entries.column("log_dirs"))
     return Proposal(
         _plan(
             request,
             header.clusters[name],
-            tuple(map(PartitionTarget, partitions, targets, currents, sizes)),
+            tuple(map(PartitionTarget, partitions, targets, currents, sizes, log_dirs)),
             taken_at=header.taken_at,
             fewer_racks=bool(report["figures"]["fewer_racks"]),
             order=WaveOrder.PRIORITY if report["order_binds"] else WaveOrder.SHORTEST,
@@ -193,6 +200,13 @@ def _lists(column: Any) -> list[Replicas]:  # noqa: ANN401 - pyarrow ships no ty
     return [tuple(islice(ids, length)) for length in pc.list_value_length(column).to_pylist()]
 
 
+def _texts(column: Any) -> list[tuple[str, ...] | None]:  # noqa: ANN401 - pyarrow ships no type information
+    """Return a column of lists of strings as tuples, None where null."""
+    texts = iter(column.combine_chunks().flatten().to_pylist())
+    lengths = pc.list_value_length(column).to_pylist()
+    return [None if length is None else tuple(islice(texts, length)) for length in lengths]
+
+
 def _report(result: ArrowTable) -> dict[str, Any]:
     ordinals = result.column("ordinal").to_pylist()
     report: dict[str, Any] = json.loads(result.column("report")[ordinals.index(REPORT)].as_py())
@@ -209,7 +223,7 @@ def _error(name: str, report: Mapping[str, Any]) -> KadminError:
 
 def _refuse_unknown_names(by_cluster: Iterable[set[str]]) -> None:
     if unknown := sorted(set.intersection(*by_cluster)):
-        code = codes.UNKNOWN_BROKER if unknown[0].startswith("broker") else codes.UNKNOWN_PARTITION
+        code = _CODES[unknown[0].split()[0]]
         message = f"the request names what the inventory does not have: {name_some(unknown)}"
         next_step = "correct the request, or: " + command("snapshot", "--out", "DIR")
         raise refusal([Diagnostic(code, message, next_step)], of_request=True)

@@ -16,10 +16,10 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # ships no 
 from pyspark.errors import PySparkException
 
 from kadmin.errors import NotCompletedError
-from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
-from kadmin.planner.cluster_arrays import arrow_schema
+from kadmin.inventory.columns import CLUSTER
+from kadmin.planner.cluster_arrays import ClusterTables, arrow_schema
 from kadmin.planner.cluster_plan import RESULT_SCHEMA, PlanningTask, plan_cluster
-from kadmin.planner.inventory_tables import read_tables
+from kadmin.planner.inventory_tables import INVENTORY_TABLES, read_tables
 from kadmin.planner.load.reading import ROWS, history_path, read_history
 from kadmin.planner.packed_rows import PACKED, pack, pack_batches, pack_tables, unpack
 from kadmin.planner.proposal import (
@@ -67,12 +67,12 @@ def propose(
     header = checked_header(request, directory)
     on_stage(f"reading {directory}")
     by_cluster = read_tables(directory, header)
-    warnings = checked_patterns(request, (rows for _, rows in by_cluster.values()), policy)
+    warnings = checked_patterns(request, (read.partitions for read in by_cluster.values()), policy)
     cells = pack_tables(
         {
             (cluster, table.name): rows
             for cluster, tables in by_cluster.items()
-            for table, rows in zip((BROKERS, PARTITIONS), tables, strict=True)
+            for table, rows in zip(INVENTORY_TABLES, tables, strict=True)
         }
     )
     del by_cluster
@@ -111,7 +111,7 @@ def _results(
 
 def _schemas(request: RebalanceRequest) -> dict[str, Any]:
     """Return the Arrow schemas of the tables that `plan_cluster` takes for a request, by name."""
-    schemas = {table.name: arrow_schema(table) for table in (BROKERS, PARTITIONS)}
+    schemas = {table.name: arrow_schema(table) for table in INVENTORY_TABLES}
     return schemas if request.load is None else {**schemas, _HISTORY: ROWS}
 
 
@@ -127,11 +127,13 @@ def _solved(task: PlanningTask, packed: DataFrame, tasks: int) -> DataFrame:
 
     def solve_one(key: tuple[Any, ...], cells: ArrowTable) -> ArrowTable:
         cluster, tables = key[0].as_py(), cells.select(["name", "rows"]).to_pylist()
-        rows = (
+        rows = [
             unpack([cell["rows"] for cell in tables if cell["name"] == name], schema)
             for name, schema in schemas.items()
-        )
-        return pack(cluster, "result", plan_cluster(cluster, task, *rows))
+        ]
+        read = ClusterTables(*rows[: len(INVENTORY_TABLES)])
+        planned = plan_cluster(cluster, task, read, *rows[len(INVENTORY_TABLES) :])
+        return pack(cluster, "result", planned)
 
     return (
         packed.repartition(tasks, CLUSTER.name)

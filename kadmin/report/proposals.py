@@ -21,6 +21,7 @@ from kadmin.answers.proposals import (
 from kadmin.cluster.names import one_line
 from kadmin.next_step import command
 from kadmin.plan.rules import racks_lost
+from kadmin.report.disk_figures import disk_lines, disk_rows
 from kadmin.report.text import NOTHING, SHOWN_ROWS, about, table
 from kadmin.wording import brokers_in_words, count, name_some
 
@@ -171,6 +172,7 @@ def proposals_text(
             *_work(figures[0]),
         ]
         lines += _load_lines(figures[0].get("load", {}))
+        lines += disk_lines(figures[0].get("disks", {}))
     lines += [f"warning: {warning}" for warning in warnings]
     for each in figures:
         where = f"{each['cluster']}: " if each["cluster"] else ""
@@ -215,6 +217,7 @@ def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
         ("rack violations", *(str(each["rack_violations"]) for each in times)),
         ("leaders after a loss, max / fair", *(_ratio(each["failover_share"]) for each in times)),
         *_load_rows(figures.get("load", {})),
+        *disk_rows(figures.get("disks", {})),
         ("moves", "", str(figures["moves"]), _bound(figures, "moves_bound")),
         (
             "bytes to copy",

@@ -15,6 +15,7 @@ from family import SIZES, cluster, inventory
 from pyarrow import parquet
 from support.planner.load_histories import row, table, week
 from support.planner.small_clusters import request
+from support.planner.small_disks import with_disks
 
 from kadmin.documents import dump_json
 from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, StalePlanError
@@ -99,6 +100,28 @@ def test_both_engines_give_the_same_plan_byte_for_byte(tmp_path: Path) -> None:
         name: each.figures for name, each in other.items()
     }
     assert one[SINGLE_CLUSTER].plan.reassignments
+
+
+def test_both_engines_give_the_same_disks(tmp_path: Path) -> None:
+    """Rule: the tables of disks reach each cluster's task; a cluster may have none."""
+    whole = fleet()
+    clusters = {
+        **whole.clusters,
+        "north": with_disks(whole.clusters["north"], 1),
+        "tiny": with_disks(whole.clusters["tiny"], 2),
+    }
+    for form in ("parquet", "csv"):
+        write_inventory(replace(whole, clusters=clusters), tmp_path / form, form)
+        one, other = (
+            engine.propose(DRAIN, tmp_path / form, Options()) for engine in (local, spark)
+        )
+        assert plans(one) == plans(other)
+        assert [each.figures for each in one.values()] == [each.figures for each in other.values()]
+        assert ["disks" in each.figures for each in other.values()] == [True, False, True, False]
+        named = [target.log_dirs for target in other["north"].plan.reassignments]
+        assert any(each is not None for each in named)
+    figures = {"clusters": [dict(each.figures) for each in other.values()]}
+    assert validate_value(json.loads(json.dumps(figures)), "answers/figures") == []
 
 
 def test_a_fleet_gets_a_plan_for_each_cluster(tmp_path: Path) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
-from family import SIZES, cluster
+from family import SIZES, cluster, disk_tables, tables
 from support.planner.small_clusters import applied, propose, request
 
 from kadmin.plan.model import Racks
+from kadmin.planner.cluster_arrays import ClusterTables
+from kadmin.planner.cluster_plan import PlanningTask, plan_cluster
 
 
 @pytest.mark.parametrize(
@@ -32,6 +36,34 @@ def test_an_extension_comes_near_every_bound(name: str, seed: int, failover: flo
     assert after["rack_violations"] == 0
     assert after["failover_share"] < failover
     assert dict(propose(applied(skewed, proposed), request()).entries) == {}
+
+
+@pytest.mark.parametrize(
+    ("size", "disks", "seed"),
+    [("S", 2, 2), ("S", 4, 1), ("S", 4, 2), ("M", 2, 2), ("M", 4, 2)],
+)
+def test_disks_come_within_their_tolerance_near_the_bound(size: str, disks: int, seed: int) -> None:
+    """Rule: at 1.05 times the bound, and brokers get what they get without disks.
+
+    Seed 1 has brokers of which three replicas have half of the bytes.
+    """
+    brokers, partitions = tables(SIZES[size], seed)
+    whole = ClusterTables(brokers, partitions, *disk_tables(partitions, SIZES[size], disks))
+    none = [table.slice(0, 0) for table in whole[2:]]
+    task = PlanningTask(request(), {})
+    bare, found = (
+        plan_cluster("", task, each).to_pylist()
+        for each in (ClusterTables(brokers, partitions, *none), whole)
+    )
+    for one, other in zip(bare[1:], found[1:], strict=False):
+        assert {**other, "log_dirs": None} == one
+    told = json.loads(found[0]["report"])["figures"]["disks"]
+    assert told["outside"] == 0
+    assert told["moves"] <= 1.05 * told["moves_bound"]
+    assert told["before"] > 2
+    assert all(
+        abs(each["after"] - each["part"]) <= 0.05 * each["part"] + 2 for each in told["disks"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from family import SIZES, cluster, inventory
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pyarrow import parquet
-from support.planner.small_clusters import request
+from support.planner.small_clusters import request, tables_of
 
 from kadmin.errors import InvalidInputError
 from kadmin.inventory import (
@@ -110,7 +110,7 @@ def test_each_cluster_has_the_rows_of_the_inventory(table: str, tmp_path: Path) 
     write_inventory(fleet(), tmp_path, table)
     found = read_tables(tmp_path, read_header(tmp_path))
     assert found == {
-        name: rows_as_arrow(each) for name, each in read_inventory(tmp_path).clusters.items()
+        name: tables_of(each) for name, each in read_inventory(tmp_path).clusters.items()
     }
 
 

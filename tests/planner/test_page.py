@@ -36,7 +36,7 @@ def test_every_request_of_the_page_has_its_command() -> None:
     assert requests == {shlex.split(command)[2] for command, _ in COMMANDS}
     fields = (
         "drain substitute no_receive never_lead weights topics replication_factor broker_sets "
-        "pins racks limits"
+        "pins racks limits disks no_receive disk_moves disk_bytes failed only"
     )
     assert all(
         f"{field}:" in PAGE

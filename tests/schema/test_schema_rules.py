@@ -175,7 +175,14 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                 "broker_sets": {"o*": [1]},
                 "pins": [{**PARTITION, "replicas": [1]}],
                 "racks": "strict",
-                "tolerance": {"bytes": "2%"},
+                "disks": {
+                    "drain": {"1": ["/a"]},
+                    "no_receive": {"1": ["/b"]},
+                    "weights": {"1": {"/b": 2.5}},
+                    "failed": "move",
+                },
+                "only": "disks",
+                "tolerance": {"bytes": "2%", "disk_bytes": "5%"},
                 "limits": {
                     "max_moves": 1,
                     "max_bytes": "1B",
@@ -183,6 +190,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                     "max_order_changes": 1,
                     "load_moves": "2%",
                     "load_leader_changes": 100,
+                    "disk_moves": 20,
                 },
                 "leaders_only": False,
                 "even": True,

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from kadmin.plan.model.decommission import DecommissionPlan
+from kadmin.plan.model.disk_spec import DiskSpec, FailedDisks, Only
 from kadmin.plan.model.field_types import ANY_LOG_DIR
 from kadmin.plan.model.growth import GrowthPlan, TopicGrowth
 from kadmin.plan.model.header import DocumentFile, PlanHeader
@@ -66,10 +67,12 @@ __all__ = [
     "DecommissionPlan",
     "DeletionLayout",
     "DeletionPlan",
+    "DiskSpec",
     "Document",
     "DocumentFile",
     "Elect",
     "ElectionPlan",
+    "FailedDisks",
     "ForcedLeader",
     "FreeBytes",
     "GrowthPlan",
@@ -79,6 +82,7 @@ __all__ = [
     "Losing",
     "MaintenancePlan",
     "MaintenanceRound",
+    "Only",
     "PartitionTarget",
     "Pin",
     "Plan",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, TypeAlias
 
+from kadmin.plan.model.disk_spec import DISK_TOLERANCE, DiskSpec, Only
 from kadmin.plan.model.field_types import (
     MAX_INT16,
     NON_NEGATIVE,
@@ -108,6 +109,9 @@ class ProposalLimits:
         Keywords(default=format_percent(LOAD_LEADER_CHANGES)),
         "Leaders that change for load alone: a percentage of the leader changes of the plan "
         "without load, or a number.",
+    ] = None
+    disk_moves: Annotated[
+        _Count | None, "Replicas that move from one disk of their broker to another."
     ] = None
 
     @property
@@ -302,6 +306,20 @@ class RebalanceRequest:
     bytes_tolerance: Annotated[
         Percentage, At("bytes", _TOLERANCE), "Bytes per broker, from its target."
     ] = 0.02
+    disk_tolerance: Annotated[
+        Percentage,
+        At("disk_bytes", _TOLERANCE),
+        Dumped.UNLESS_DEFAULT,
+        "Bytes per disk, from its part of its broker's bytes by size.",
+    ] = DISK_TOLERANCE
+    disks: Annotated[
+        DiskSpec, "Replicas that the disks (log directories) of brokers may hold, and must not."
+    ] = field(default_factory=DiskSpec)
+    only: Annotated[
+        Only | None,
+        "disks: replicas move from one disk of their broker to another, and nothing leaves its "
+        "broker.",
+    ] = None
     limits: Annotated[
         ProposalLimits, "Bounds on the proposal; within them the biggest win comes first."
     ] = field(default_factory=ProposalLimits)
@@ -337,5 +355,6 @@ class RebalanceRequest:
             self.replication_factor,
             self.broker_sets,
             self.load,
+            self.disks.failed,
         )
         return bool(self.substitute) and not any(more)

@@ -9,7 +9,6 @@ partitions must stay.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -21,6 +20,8 @@ from kadmin.plan import codes
 from kadmin.plan.model import Racks
 from kadmin.plan.rules.names import nearest, other_cluster
 from kadmin.plan.rules.policy import futile
+from kadmin.plan.rules.request_contradictions import contradictions
+from kadmin.plan.rules.request_disks import named_disks, unknown_disks
 from kadmin.plan.rules.request_patterns import unmatched_patterns, written_patterns
 from kadmin.plan.rules.throttle import check_throttle
 from kadmin.wording import name_some
@@ -34,14 +35,14 @@ if TYPE_CHECKING:
     from kadmin.plan.rules.world import ClusterView
 
 _BROKERS = ("spec", "brokers")
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class RequestScope:
     """The part of a cluster that these rules read; the planner makes one from its arrays, too.
 
-    `racks` covers every broker that is known, `alive` those that may receive replicas. `partitions`
+    `racks` covers every broker that is known, `alive` those that may receive replicas, `disks` the
+    log directories of brokers that have several, or one. `partitions`
     and `reassigning` cover at least the pinned partitions. `unsized` counts the partitions whose
     size is unknown.
     """
@@ -52,6 +53,7 @@ class RequestScope:
     partitions: Container[TopicPartition]
     reassigning: Container[TopicPartition]
     unsized: int
+    disks: Mapping[int, Collection[str]]
 
 
 def check_request(
@@ -63,9 +65,7 @@ def check_request(
     yield from futile(written_patterns(request))
     yield from _repeated_pins(request)
     yield from _substitutes(request)
-    yield from _moves_nothing(request)
-    yield from _no_load(request)
-    yield from _zone_shares(request)
+    yield from contradictions(request)
     yield from check_throttle(request.throttle)
     if world is not None:
         yield from check_scope(request, _scope_of(world))
@@ -75,6 +75,7 @@ def check_request(
 def check_scope(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
     """Yield the problems of a request on a cluster."""
     yield from _unknown_names(request, scope)
+    yield from unknown_disks(request, scope.racks.keys(), scope.disks)
     yield from _unsized(request, scope)
     yield from _ambiguous("replication_factor", request.replication_factor, scope.topics)
     yield from _ambiguous("broker_sets", request.broker_sets, scope.topics)
@@ -116,6 +117,9 @@ def _scope_of(world: ClusterView) -> RequestScope:
         partitions=state.assignment,
         reassigning=world.in_flight,
         unsized=world.unsized,
+        disks={
+            broker: [disk.path for disk in disks] for broker, disks in world.facts.disks.items()
+        },
     )
 
 
@@ -140,6 +144,7 @@ def _named_brokers(request: RebalanceRequest) -> Iterator[tuple[Field, int]]:
         )
     if request.free is not None:
         yield ("spec", "free", "broker"), request.free.broker_id
+    yield from ((path, broker) for path, broker, _ in named_disks(request))
 
 
 def _repeated_pins(request: RebalanceRequest) -> Iterator[Diagnostic]:
@@ -173,61 +178,6 @@ def _substitutes(request: RebalanceRequest) -> Iterator[Diagnostic]:
                 f"broker {new} is to take the place of broker {old}, and is to be emptied itself"
             )
             yield Diagnostic(codes.CONTRADICTION, message, field=_substitute(old))
-
-
-def _moves_nothing(request: RebalanceRequest) -> Iterator[Diagnostic]:
-    """Report fields beside `leaders_only` and `free` that ask for more than these do."""
-    moving: dict[str, object] = {
-        "brokers.drain": request.drain,
-        "brokers.substitute": request.substitute,
-        "brokers.weights": request.weights,
-        "replication_factor": request.replication_factor,
-        "broker_sets": request.broker_sets,
-        "pins": request.pins,
-        "even": request.even,
-    }
-    given = {
-        "spec.leaders_only moves no data": (request.leaders_only, {**moving, "free": request.free}),
-        "spec.free moves replicas of one broker": (
-            request.free is not None,
-            {**moving, "load": request.load},
-        ),
-    }
-    for does, (asked, others) in given.items():
-        for other in (name for name, value in others.items() if asked and value):
-            message, field = f"{does}, and spec.{other} asks for more", ("spec", *other.split("."))
-            yield Diagnostic(codes.CONTRADICTION, message, "leave one of the two out", field=field)
-
-
-def _zone_shares(request: RebalanceRequest) -> Iterator[Diagnostic]:
-    """Report parts of clients that add up to more than 1 over the zones."""
-    zones = None if request.load is None else request.load.zones
-    for name in ("producers", "consumers") if zones is not None else ():
-        total = math.fsum(getattr(zones, name).values())
-        if total > 1 + _ROUNDING:
-            message = f"spec.load.zones.{name} are {total:.4g} in all"
-            next_step = (
-                "give the part of clients in each zone: 0.5 is half of them, and all together are "
-                "1 at most"
-            )
-            yield Diagnostic(
-                codes.CONTRADICTION, message, next_step, field=("spec", "load", "zones", name)
-            )
-
-
-def _no_load(request: RebalanceRequest) -> Iterator[Diagnostic]:
-    """Report limits on load balancing in a request without `spec.load`."""
-    for name in ("load_moves", "load_leader_changes"):
-        if request.load is None and getattr(request.limits, name) is not None:
-            message = (
-                f"spec.limits.{name} limits the moves for spec.load, and there is no spec.load"
-            )
-            next_step = (
-                "name the folder of a load history in spec.load.from, or leave the limit out"
-            )
-            yield Diagnostic(
-                codes.CONTRADICTION, message, next_step, field=("spec", "limits", name)
-            )
 
 
 def _unsized(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
@@ -365,7 +315,12 @@ def missing_everywhere(found: Sequence[Sequence[Diagnostic]]) -> tuple[Diagnosti
     """
     if len(found) == 1:
         return tuple(found[0])
-    unknown = {codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION, codes.UNMATCHED_PATTERN}
+    unknown = {
+        codes.UNKNOWN_BROKER,
+        codes.UNKNOWN_PARTITION,
+        codes.UNMATCHED_PATTERN,
+        codes.NO_SUCH_LOG_DIR,
+    }
     nowhere = set.intersection(
         *({_name(each) for each in one if each.code in unknown} for one in found)
     )

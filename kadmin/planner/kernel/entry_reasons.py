@@ -34,6 +34,7 @@ class Reason(StrEnum):
     PIN = "the request pins its replicas"
     EMPTIED = "a broker that holds it must be emptied"
     BROKER_SET = "a broker that holds it is outside its broker set"
+    FAILED_DISK = "a disk that holds it has failed"
     RACK = "a rack holds too many of its replicas"
     REPLICATION_FACTOR = "its replication factor changes"
     NEVER_LEAD = "none of its replicas may lead"
@@ -42,6 +43,7 @@ class Reason(StrEnum):
     LOAD = "its brokers' load is uneven in some hours"
     ZONES = "its new leader sends fewer bytes across zones"
     LEADER = "its broker leads too many partitions, or may not lead"
+    DISK = "a disk of its broker must be emptied, or has too many bytes for its size, or too few"
     NEXT_LEADER = "after the loss of its leader one broker would lead too many"
 
 

@@ -10,6 +10,7 @@ from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.report.kinds import words_of
 from kadmin.report.pages import page, sections
 from kadmin.report.pages.disk_bars import bytes_in_page, disk_sections
+from kadmin.report.pages.disk_bytes import disk_section
 from kadmin.report.pages.even_share import even_shares
 from kadmin.report.pages.load_hours import load_charts, load_sections
 from kadmin.report.plans.rows import busiest, end_text, makespan_text
@@ -78,6 +79,8 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.
         drawn += load_charts(facts.load_hours, TIMES)
     if change is not None and change.pending:
         parts.append(_wave_section(change, found.throttle))
+    if facts.figures is not None and facts.figures.get("disks", {}).get("disks"):
+        parts.append(disk_section(facts.figures["disks"]))
     parts += disk_sections(facts.disks, () if change is None else change.disks.disks)
     parts.append(sections.losses(forecast, TIMES))
     if change is not None and change.pending:

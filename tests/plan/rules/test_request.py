@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from support.cluster.states import cluster, tp
 
+from kadmin.cluster.disks import Disk
 from kadmin.plan import codes
+from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import (
+    DiskSpec,
+    FailedDisks,
     FreeBytes,
     LoadSpec,
+    Only,
     Pin,
     PlanHeader,
     Policy,
@@ -113,6 +119,49 @@ def test_load_goes_with_leaders_only_and_not_with_free() -> None:
     assert check(RebalanceRequest(PlanHeader(), leaders_only=True, load=load)) == ()
     (found,) = check(RebalanceRequest(PlanHeader(), free=FreeBytes(4, 5), load=load))
     assert (found.code, found.field) == (codes.CONTRADICTION, ("spec", "load"))
+
+
+def test_every_place_that_names_a_log_directory_is_looked_at() -> None:
+    disks = DiskSpec(
+        drain={1: ("/a", "/x"), 9: ("/a",)}, no_receive={2: ("/y",)}, weights={1: {"/z": 2.0}}
+    )
+    world = replace(
+        on({"a-0": (1, 2)}, [1, 2]), facts=ClusterFacts(disks={1: (Disk(1, "/a"), Disk(1, "/b"))})
+    )
+    found = check(RebalanceRequest(PlanHeader(), disks=disks), world)
+    spec = ("spec", "disks")
+    assert [(each.code, each.field) for each in found] == [
+        (codes.UNKNOWN_BROKER, (*spec, "drain", "9", 0)),
+        (codes.NO_SUCH_LOG_DIR, (*spec, "drain", "1", 1)),
+        (codes.NO_SUCH_LOG_DIR, (*spec, "no_receive", "2", 0)),
+        (codes.NO_SUCH_LOG_DIR, (*spec, "weights", "1", "/z")),
+    ]
+    assert found[1].message == "the inventory has no log directory /x of broker 1"
+    assert [each.next_step for each in found[1:3]] == [
+        "its log directories are /a, /b",
+        "take a snapshot with its disks",
+    ]
+
+
+def test_what_moves_between_disks_alone_cannot_do_is_told_field_by_field() -> None:
+    request = RebalanceRequest(
+        PlanHeader(), only=Only.DISKS, drain=(1,), disks=DiskSpec(failed=FailedDisks.MOVE)
+    )
+    assert [each.field for each in check(request)] == [
+        ("spec", "brokers", "drain"),
+        ("spec", "disks", "failed"),
+    ]
+    leading = RebalanceRequest(PlanHeader(), leaders_only=True, only=Only.DISKS)
+    assert {each.field for each in check(leading)} == {
+        ("spec", "only"),
+        ("spec", "leaders_only"),
+    }
+    both = DiskSpec(drain={1: ("/a",)}, weights={1: {"/a": 2.0}})
+    (found,) = check(RebalanceRequest(PlanHeader(), disks=both))
+    assert (found.code, found.field) == (
+        codes.CONTRADICTION,
+        ("spec", "disks", "weights", "1", "/a"),
+    )
 
 
 def test_a_limit_on_what_load_adds_needs_a_load() -> None:

@@ -15,12 +15,15 @@ from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.hours import parse_window
 from kadmin.plan.model import (
     DeletionPlan,
+    DiskSpec,
     Elect,
     ElectionPlan,
+    FailedDisks,
     FreeBytes,
     GrowthPlan,
     HoursSpec,
     LoadSpec,
+    Only,
     PartitionTarget,
     Pin,
     PlanHeader,
@@ -328,14 +331,35 @@ def _request(random: Random, state: ClusterState) -> RebalanceRequest:
         },
         "pins": lambda: _pins(random, state),
         "limits": lambda: random.choice(
-            (ProposalLimits(max_bytes=1_000), ProposalLimits(load_moves=1))
+            (
+                ProposalLimits(max_bytes=1_000),
+                ProposalLimits(load_moves=1),
+                ProposalLimits(disk_moves=1),
+            )
         ),
         "load": lambda: LoadSpec("load"),
         "free": lambda: FreeBytes(random.choice(_brokers(random, state)), 10),
+        "disks": lambda: _disk_spec(random, state),
+        "only": lambda: Only.DISKS,
     }
     often = ("no_receive", "pins", "substitute", "substitute")
     chosen = {*random.sample([*sorted(fields), *often], random.choice((0, 1, 1, 2, 3)))}
     return replace(plain, **{name: fields[name]() for name in sorted(chosen)})
+
+
+def _disk_spec(random: Random, state: ClusterState) -> DiskSpec:
+    paths = (*PATHS, "/c") if _chance(random, 20) else PATHS
+
+    def named() -> dict[int, tuple[str, ...]]:
+        brokers = _some(random, _brokers(random, state), 1)
+        return {each: tuple(random.sample(paths, random.randint(1, 2))) for each in brokers}
+
+    return DiskSpec(
+        drain=named(),
+        no_receive=named(),
+        weights={broker: dict.fromkeys(found, 2.0) for broker, found in named().items()},
+        failed=random.choice((FailedDisks.MOVE, None, None)),
+    )
 
 
 def _pins(random: Random, state: ClusterState) -> tuple[Pin, ...]:

@@ -13,7 +13,7 @@ from support.planner import load_histories
 
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import PlanHeader, Racks, RebalanceRequest
-from kadmin.planner.cluster_arrays import rows_as_arrow
+from kadmin.planner.cluster_arrays import ClusterTables, disks_as_arrow, rows_as_arrow
 from kadmin.planner.cluster_plan import REPORT, PlanningTask, plan_cluster
 from kadmin.planner.load.reading import as_rows
 
@@ -36,9 +36,14 @@ class Proposed:
     error: str | None
     reasons: Mapping[tuple[str, int], str] = field(default_factory=dict)
     next_command: str | None = None
+    log_dirs: Mapping[tuple[str, int], Sequence[str] | None] = field(default_factory=dict)
 
     def target(self, cluster: ClusterInventory) -> Lists:
         return {**lists(cluster), **{key: tuple(row) for key, row in self.entries.items()}}
+
+
+def tables_of(cluster: ClusterInventory) -> ClusterTables:
+    return ClusterTables(*rows_as_arrow(cluster), *disks_as_arrow(cluster))
 
 
 def lists(cluster: ClusterInventory) -> Lists:
@@ -53,7 +58,7 @@ def propose(
     """Plan one cluster; `history` are the rows of its load history."""
     task = PlanningTask(request, {"": cluster.facts.reassigning})
     load = None if history is None else as_rows(load_histories.table(history))
-    rows = plan_cluster("", task, *rows_as_arrow(cluster), load).to_pylist()
+    rows = plan_cluster("", task, tables_of(cluster), load).to_pylist()
     report = json.loads(next(row["report"] for row in rows if row["ordinal"] == REPORT))
     if "error" in report:
         error = report["error"]
@@ -63,7 +68,8 @@ def propose(
     assert [row["ordinal"] for row in entries] == list(range(len(entries)))
     target = {(entry["topic"], entry["partition"]): tuple(entry["target"]) for entry in entries}
     why = {(entry["topic"], entry["partition"]): entry["reason"] for entry in entries}
-    return Proposed(target, report["figures"], None, why)
+    named = {(entry["topic"], entry["partition"]): entry["log_dirs"] for entry in entries}
+    return Proposed(target, report["figures"], None, why, log_dirs=named)
 
 
 def applied(cluster: ClusterInventory, proposed: Proposed) -> ClusterInventory:
