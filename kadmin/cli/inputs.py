@@ -74,6 +74,7 @@ def read_plan(path: Path, approved: str | None = None) -> Plan:
     from kadmin.plan.model import (
         DeletionPlan,
         ElectionPlan,
+        GrowthPlan,
         MaintenancePlan,
         ReassignmentPlan,
         RebalanceRequest,
@@ -83,7 +84,13 @@ def read_plan(path: Path, approved: str | None = None) -> Plan:
 
     document = _read_document_in(path, approved)
     if isinstance(
-        document, ReassignmentPlan | ElectionPlan | DeletionPlan | MaintenancePlan | RecoveryPlan
+        document,
+        ReassignmentPlan
+        | ElectionPlan
+        | DeletionPlan
+        | MaintenancePlan
+        | RecoveryPlan
+        | GrowthPlan,
     ):
         return document
     others = {

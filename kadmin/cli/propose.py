@@ -20,6 +20,7 @@ from kadmin.cli.context import read_cluster_or_inventory
 from kadmin.cli.deadline import bounded
 from kadmin.cli.decommission import decommission
 from kadmin.cli.demotion import demotion
+from kadmin.cli.growth import growth
 from kadmin.cli.inputs import make_folder, read_policy, read_request, write_plan, write_text
 from kadmin.cli.maintenance import maintenance
 from kadmin.cli.output import answer
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 _CONNECT_URL = re.compile(r"sc://([^/;:]+|\[[0-9A-Fa-f:.]+\])(:\d+)?(/|$)")
 _CLEARED = "\r\x1b[K"
 
-propose_app = typer.Typer(help="Propose a plan: which partitions to move, elect or demote.")
+propose_app = typer.Typer(help="Propose a plan: partitions to move, elect, demote or add.")
 
 
 class HeldOut(StrEnum):
@@ -195,6 +196,7 @@ propose_app.command()(demotion)
 propose_app.command()(maintenance)
 propose_app.command()(decommission)
 propose_app.command()(recovery)
+propose_app.command()(growth)
 
 
 def _request(path: Path, held_out: HeldOut | None) -> RebalanceRequest:
@@ -222,7 +224,10 @@ def spark_libraries(remote: str | None) -> tuple[str, ...]:
 def require_libraries(needed: Sequence[str], what: str = "The planner") -> None:
     """Raise UsageError where a library is not installed, which `what` needs."""
     if missing := missing_libraries(needed):
-        extra = "spark" if set(missing) <= set(spark_libraries(None)) else "connect"
+        extras = {"planner": LOAD_LIBRARIES, "spark": spark_libraries(None)}
+        extra = next(
+            (name for name, libraries in extras.items() if set(needed) <= set(libraries)), "connect"
+        )
         raise UsageError(
             f"{what} needs {', '.join(missing)}, not installed here.",
             next_step=f"pip install 'kadmin-kafka[{extra}]'",

@@ -9,7 +9,6 @@ from kadmin.diagnostics import Diagnostic
 from kadmin.documents.placing import PendingDiagnostic
 from kadmin.plan import codes
 from kadmin.schema import show
-from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from kadmin.diagnostics import Field
     from kadmin.next_step import NextStep
 
-_ANY_LOG_DIR = "any"
 _OF_REASSIGNMENTS = frozenset({"replicas", "log_dirs"})
 
 
@@ -96,46 +94,6 @@ def key_notes(
                 yield note(
                     codes.UNKNOWN_FIELD, f"unknown field {show(key)}", next_step, path, at_key=True
                 )
-
-
-def names_log_dirs(entries: Sequence[Any]) -> bool:
-    """Whether the entries of a sound file name a log directory other than "any"."""
-    return any(set(entry.get("log_dirs", ())) - {_ANY_LOG_DIR} for entry in entries)
-
-
-def log_dir_notes(entries: Sequence[Any], *, held: bool = False) -> Iterator[PendingDiagnostic]:
-    """Find `log_dirs` that are not "any" once for every replica.
-
-    Directories that hold replicas now have any name.
-    """
-    for index, entry in enumerate(entries):
-        if not isinstance(entry, dict) or "log_dirs" not in entry:
-            continue
-        path, listed, replicas = (
-            ("partitions", index, "log_dirs"),
-            entry["log_dirs"],
-            entry.get("replicas"),
-        )
-        if not isinstance(listed, list):
-            yield note(codes.WRONG_TYPE, "log_dirs is a list: one per replica", None, path)
-            continue
-        if isinstance(replicas, list) and len(listed) != len(replicas):
-            message = f"{len(listed)} log_dirs for {count(len(replicas), 'replica')}"
-            yield note(codes.EMPTY, message, "give one per replica, or leave log_dirs out", path)
-        whose = f"{show(entry.get('topic'))} partition {show(entry.get('partition'))}"
-        for place, name in enumerate(listed):
-            if name != _ANY_LOG_DIR and not (held and isinstance(name, str)):
-                yield _log_dir(whose, name, (*path, place))
-
-
-def _log_dir(whose: str, name: object, path: Field) -> PendingDiagnostic:
-    if not isinstance(name, str) or not name.startswith("/"):
-        return note(codes.NOT_ALLOWED, f"{show(name)} is no log directory", 'write "any"', path)
-    message = (
-        f"{whose} asks for the log directory {show(name)}, and a reassignment names brokers alone"
-    )
-    next_step = "use the AlterReplicaLogDirs RPC: kafka-reassign-partitions with --bootstrap-server"
-    return note(codes.NOT_ALLOWED, message, next_step, path)
 
 
 def topic_notes(entries: object) -> Iterator[PendingDiagnostic]:

@@ -15,10 +15,12 @@ here every such key is an error, with its place.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.cluster.payloads import encode_election, encode_reassignment
+from kadmin.cluster.disks import DISK_FILL
+from kadmin.cluster.payloads import encode, encode_election, encode_reassignment
 from kadmin.documents.json_section import (
     Converted,
     JsonSection,
@@ -30,8 +32,6 @@ from kadmin.documents.kafka_entries import (
     KafkaFile,
     kafka_file_of,
     key_notes,
-    log_dir_notes,
-    names_log_dirs,
     note,
     root_notes,
     topic_notes,
@@ -42,6 +42,7 @@ from kadmin.errors import InvalidInputError
 from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.model import (
+    DEFAULT_MOVES_PER_DISK,
     UNTHROTTLED,
     Elect,
     ElectionPlan,
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.documents.json_section import Plan
-    from kadmin.plan.model import Document
+    from kadmin.plan.model import Document, PartitionTarget
 
 _SHAPES = (
     'known are a reassignment {"version":1,'
@@ -79,7 +80,8 @@ def parse_kafka_file(data: bytes, source: str) -> Converted:
 
     Raises InvalidInputError that lists every problem with its place. A reassignment or election
     becomes a plan in the file's order, topics to move become the topics of a RebalanceRequest.
-    `log_dirs` of "any" alone are dropped. The output of --generate fills `current`; that of
+    `log_dirs` of "any" alone are dropped. The output of --generate fills `current`, and the
+    directories of the current replicas are dropped: `apply` reads those of its day. The output of
     --execute becomes the plan that reverts it.
     """
     text = text_of(data, source)
@@ -87,8 +89,7 @@ def parse_kafka_file(data: bytes, source: str) -> Converted:
     if printed is None:
         return Converted(_single(JsonSection(text, source)))
     if printed.proposed is None:
-        plan, notes = _current(printed.current)
-        return Converted(plan, (_ROLLBACK, *notes))
+        return Converted(_under_heading(printed.current), (_ROLLBACK,))
     return _generated(printed.current, printed.proposed)
 
 
@@ -108,9 +109,13 @@ def losses(plan: Document, *, current: bool) -> tuple[str, ...]:
             "spec.allow": plan.allow_replication_factor_change
             or plan.allow_fewer_racks
             or plan.allow_without_source
-            or plan.allow_topics_deleted,
+            or plan.allow_topics_deleted
+            or plan.allow_failed_disks,
+            "spec.limits": (plan.moves_per_disk, plan.disk_fill)
+            != (DEFAULT_MOVES_PER_DISK, DISK_FILL),
             "spec.partitions[].current": not current
             and any(target.current is not None for target in plan.reassignments),
+            "spec.partitions[].log_dirs": current and plan.names_directories,
             "spec.partitions[].size_bytes": any(
                 target.size_bytes is not None for target in plan.reassignments
             ),
@@ -159,7 +164,11 @@ def _reassignment_text(plan: ReassignmentPlan, *, current: bool) -> str:
     with_replicas = {
         partition: replicas for partition, replicas in lists.items() if replicas is not None
     }
-    return encode_reassignment(with_replicas).decode() + "\n"
+    value = json.loads(encode_reassignment(with_replicas))
+    for target, entry in zip(plan.reassignments, value["partitions"], strict=True):
+        if target.directories and not current:
+            entry["log_dirs"] = target.log_dirs
+    return encode(value).decode() + "\n"
 
 
 def _nothing_named() -> InvalidInputError:
@@ -170,7 +179,7 @@ def _nothing_named() -> InvalidInputError:
 
 def _generated(current: JsonSection, proposed: JsonSection) -> Converted:
     """Join the two reassignments that --generate prints."""
-    (now, notes), then = _current(current), _under_heading(proposed)
+    now, then = _under_heading(current), _under_heading(proposed)
     replicas = {target.partition: target.replicas for target in now.reassignments}
     targets = {target.partition for target in then.reassignments}
     _require_known(current, now, targets, Heading.PROPOSED)
@@ -178,24 +187,16 @@ def _generated(current: JsonSection, proposed: JsonSection) -> Converted:
     with_current = (
         replace(target, current=replicas[target.partition]) for target in then.reassignments
     )
-    return Converted(replace(then, reassignments=tuple(with_current)), notes)
+    plan = replace(then, reassignments=tuple(with_current))
+    # Since Kafka 4.2 the tool names the log directories that hold the replicas.
+    return Converted(plan, (_WITHOUT_LOG_DIRS,) if now.names_directories else ())
 
 
-def _current(section: JsonSection) -> tuple[ReassignmentPlan, tuple[str, ...]]:
-    """Read the reassignment of now that the tool prints, and note what is left out.
-
-    Since Kafka 4.2 it names the log directories that hold the replicas.
-    """
-    plan = _under_heading(section, held=True)
-    named = names_log_dirs(section.value()["partitions"])
-    return plan, (_WITHOUT_LOG_DIRS,) if named else ()
-
-
-def _under_heading(section: JsonSection, *, held: bool = False) -> ReassignmentPlan:
+def _under_heading(section: JsonSection) -> ReassignmentPlan:
     value = section.value()
     if kafka_file_of(value) is not KafkaFile.REASSIGNMENT:
         section.refuse([note(codes.KIND, "a reassignment belongs under this heading", None, ())])
-    return _reassignment(section, value, held=held)
+    return _reassignment(section, value)
 
 
 def _require_known(
@@ -239,16 +240,20 @@ def _unknown(value: object, source: str) -> PendingDiagnostic:
     return note(codes.KIND, message, _SHAPES, ("kind",) if ours else (), at_key=ours)
 
 
-def _reassignment(
-    section: JsonSection, value: Mapping[str, Any], *, held: bool = False
-) -> ReassignmentPlan:
+def _reassignment(section: JsonSection, value: Mapping[str, Any]) -> ReassignmentPlan:
     entries = value["partitions"]
-    notes = [*root_notes(value, "partitions"), *log_dir_notes(entries, held=held)]
-    notes += key_notes("partitions", entries, (*_FIELDS, "replicas", "log_dirs"))
-    bare = _only(entries, (*_FIELDS, "replicas"))
-    notes += schema_notes("PartitionReassignment", "partition-reassignment", {"partitions": bare})
+    allowed = (*_FIELDS, "replicas", "log_dirs")
+    notes = [*root_notes(value, "partitions"), *key_notes("partitions", entries, allowed)]
+    spec = {"partitions": _only(entries, allowed)}
+    notes += schema_notes("PartitionReassignment", "partition-reassignment", spec)
     section.refuse(notes)
-    return _sound(section, read(ReassignmentPlan, {"partitions": bare}, header=PlanHeader()))
+    plan = _sound(section, read(ReassignmentPlan, spec, header=PlanHeader()))
+    return replace(plan, reassignments=tuple(map(_without_any, plan.reassignments)))
+
+
+def _without_any(target: PartitionTarget) -> PartitionTarget:
+    """Return a target without `log_dirs` that name none."""
+    return target if target.directories else replace(target, log_dirs=None)
 
 
 def _election(section: JsonSection, value: Mapping[str, Any]) -> ElectionPlan:

@@ -58,6 +58,7 @@ GROUPS = {
         "snapshot",
         "sample",
         "report",
+        "explain",
         "context",
     ],
     "Repair": ["heal", "recreate"],

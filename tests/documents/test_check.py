@@ -91,8 +91,8 @@ RATES = (
 )
 NO_THROTTLE = '"{}" is not a valid throttle'
 THROTTLES = (
-    "{rate: 50MB/s}, {finish_in: 6h}, {link_budget: 100MB/s}, or none for copies that may use the "
-    "whole network"
+    "{rate: 50MB/s}, {finish_in: 6h}, {link_budget: 100MB/s}, {disks: 50MB/s}, or none for copies "
+    "that may use the whole network"
 )
 ELECT = "elect is one of at_end, after_each_wave, none"
 

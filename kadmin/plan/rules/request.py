@@ -184,6 +184,7 @@ def _moves_nothing(request: RebalanceRequest) -> Iterator[Diagnostic]:
         "replication_factor": request.replication_factor,
         "broker_sets": request.broker_sets,
         "pins": request.pins,
+        "even": request.even,
     }
     given = {
         "spec.leaders_only moves no data": (request.leaders_only, {**moving, "free": request.free}),

@@ -51,6 +51,8 @@ ONLY_LIVE = {
     codes.NO_ROOM,
     codes.GUARD_UNKNOWN,
     codes.UNKNOWN_SIGNAL,
+    codes.ELECTED_TOO,
+    codes.DISK_FILLS,
 }
 ONLY_PLANNED = {codes.INFEASIBLE}
 TOGETHER = {codes.PARTITION_IN_TWO_PLANS, codes.DELETED_AND_USED}
