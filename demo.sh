@@ -39,7 +39,7 @@ run doctor
 run snapshot --out "$out/before" --table csv
 
 step "3. A rebalance is proposed, beside its proven bounds"
-run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/before" --out "$out/plan.yaml" --figures "$out/figures.json" --html "$out/plan.html" --engine local
+run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/before" --out "$out/plan.yaml" --figures "$out/figures.json" --html "$out/plan.html"
 
 step "4. Validate the plan as CI does, show what it would change, and a dry run"
 run validate "$out/plan.yaml" --inventory "$out/before"
@@ -52,7 +52,7 @@ run verify "$out/plan.yaml"
 
 step "6. Before and after: a second proposal finds nothing to do"
 run snapshot --out "$out/after" --table csv
-run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/after" --out "$out/second.yaml" --engine local
+run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/after" --out "$out/second.yaml"
 
 step "7. Restart a broker and elect its preferred leaders"
 run sandbox stop-broker 1 --dir "$state/kraft"
@@ -71,14 +71,14 @@ run history
 rebalance=$(kadmin history -o json | value_of 'value["operations"][0]["operation_id"]')
 run report "$rebalance" --out "$out/report.html"
 
-step "10. Even in every hour: samples of a day that lasts 24 seconds, a load history, a plan with it, on Spark"
+step "10. Even in every hour: samples of a day that lasts 24 seconds, a load history that Spark builds, a plan with it"
 (kadmin sandbox traffic --dir "$state/kraft" --hour 1s --for 1d >"$out/traffic.txt" 2>&1) &
 run sample --out "$out/samples" --every 1s --for 26s --hour 1s 2>"$out/samples.txt"
 wait
 run load build --samples "$out/samples" --out "$out/load"
 run snapshot --out "$out/loaded" --table csv
 cp "$here/plans/even-load.yaml" "$out/even-load.yaml"
-run propose rebalance "$out/even-load.yaml" --inventory "$out/loaded" --out "$out/even-load-plan.yaml" --html "$out/even-load.html" --engine local
+run propose rebalance "$out/even-load.yaml" --inventory "$out/loaded" --out "$out/even-load-plan.yaml" --html "$out/even-load.html"
 run sandbox down --dir "$state/kraft"
 unset KADMIN_BOOTSTRAP_SERVER
 
@@ -88,7 +88,7 @@ run sandbox seed --dir "$state/zookeeper"
 KADMIN_ZOOKEEPER=$(kadmin sandbox status --dir "$state/zookeeper" -o json | value_of 'value["connect"]')
 export KADMIN_ZOOKEEPER
 run snapshot --out "$out/zookeeper" --table csv
-run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/zookeeper" --out "$out/zookeeper.yaml" --engine local
+run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/zookeeper" --out "$out/zookeeper.yaml"
 run apply "$out/zookeeper.yaml" --yes
 run verify "$out/zookeeper.yaml"
 run history

@@ -34,7 +34,8 @@ class DiffAnswer:
     ]
     targets: Annotated[
         tuple[Annotated[str, "A partition or topic."], ...],
-        "The partitions of an election, or the topics of a deletion or recreation.",
+        "The partitions of an election, those that a growth adds, or the topics of a deletion or "
+        "recreation.",
     ]
     leaders: Annotated[
         tuple[ElectedLeader, ...],
@@ -53,6 +54,9 @@ class DiffAnswer:
         PlannedThrottle | None,
         "The throttle that apply sets; null where the plan has none or copies nothing.",
     ]
+    growth: Annotated[
+        PlannedGrowth | Absent, "What a growth would add; absent for other plans."
+    ] = ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,15 @@ class ReassignmentChange:
     moved_bytes: MovedBytes
     waves: Annotated[tuple[PlannedWave, ...], "The waves in the order of execution."]
     brokers: Annotated[tuple[ChangedBroker, ...], "Every broker that is alive or holds a replica."]
+    disk_moves: Annotated[
+        tuple[PlannedDiskMove, ...],
+        "The replicas that are not in the log directories that the plan names for them.",
+    ]
+    disks: Annotated[
+        tuple[ChangedDisk, ...],
+        "Every disk that gets copies, where the room of single disks and the replicas on them are "
+        "known.",
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +120,55 @@ class ChangedBroker:
     broker_id: Annotated[Count, "Broker id."]
     before: Annotated[BrokerLoad, "Before the plan."]
     after: Annotated[BrokerLoad, "When the plan is done."]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedGrowth:
+    """The partitions that a growth would add; it cannot be rolled back."""
+
+    partitions: Annotated[tuple[NewPartition, ...], "The new partitions, in plan order."]
+    brokers: Annotated[tuple[ChangedBroker, ...], "Every broker; bytes are left out."]
+
+
+@dataclass(frozen=True, slots=True)
+class NewPartition(Partition):
+    """A partition that a growth would add."""
+
+    replicas: Replicas
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDiskMove(Partition):
+    """A replica that is to be in a log directory, and is not."""
+
+    broker_id: Annotated[Count, "Broker id."]
+    from_: Annotated[
+        str | None, "Its log directory now; null where the broker does not have it, or not known."
+    ]
+    to: Annotated[str, "The log directory that the plan names."]
+    size_bytes: Annotated[
+        Count | None,
+        "Bytes to copy between the directories; null where they are unknown, and for a replica "
+        "that comes from another broker.",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedDisk:
+    """A disk over the waves of a reassignment."""
+
+    broker_id: Annotated[Count, "Broker id."]
+    paths: Annotated[
+        tuple[Annotated[str, "The path of a log directory."], ...],
+        "The log directories on the disk.",
+    ]
+    total_bytes: Annotated[Count | None, "Size of the disk; null where it is unknown."]
+    usable_bytes: Annotated[Count, "Bytes that can be written now."]
+    least_bytes: Annotated[
+        int, "The least bytes that can be written, over the waves; negative where room lacks."
+    ]
+    wave: Annotated[Count, "The wave with the least, from 1; 0: it is now."]
+    final_bytes: Annotated[int, "Bytes that can be written when the plan is done."]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "convert": (
         "reassign.json --to plan --out plan.yaml",
         "plans/drain-broker.yaml --to kafka --lossy",
+        "proposals.json --from cruise-control --to plan",
     ),
     "schema list": ("",),
     "schema show": ("partition-reassignment",),
@@ -98,9 +99,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "context check": ("prod-eu",),
     "heal": (_ZK,),
     "recreate": (f"20260301T120000Z-4f9a1c {_ZK}", f"plans/recreate-topic.yaml {_B} --dry-run"),
-    "propose rebalance": (
-        "plans/rebalance.yaml --inventory inventory \\\n    --out plan.yaml --engine local",
-    ),
+    "propose rebalance": ("plans/rebalance.yaml --inventory inventory \\\n    --out plan.yaml",),
     "propose election": (f"{_ZK} --out elect.yaml", "--inventory inventory --out elect.yaml"),
     "propose demotion": (
         f"--broker 3 {_ZK} --out demote.yaml",
@@ -117,6 +116,10 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "propose recovery": (
         f"{_B} --out recovery.yaml",
         f"{_B} --samples samples \\\n    --html recovery.html --out recovery.yaml",
+    ),
+    "propose growth": (
+        f"orders --partitions 24 {_B} --out growth.yaml",
+        "'order*' --per-broker 2 --inventory inventory \\\n    --out growth.yaml",
     ),
     "load build": ("--samples samples --out load", "--samples samples --out load --per-week"),
     "sandbox up": ("--version 3.9.2 --brokers 4 --chroot /kafka", "--kraft --disks 2"),

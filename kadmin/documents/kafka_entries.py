@@ -9,14 +9,13 @@ from kadmin.diagnostics import Diagnostic
 from kadmin.documents.placing import PendingDiagnostic
 from kadmin.plan import codes
 from kadmin.schema import show
-from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.diagnostics import Field
+    from kadmin.next_step import NextStep
 
-_ANY_LOG_DIR = "any"
 _OF_REASSIGNMENTS = frozenset({"replicas", "log_dirs"})
 
 
@@ -45,7 +44,12 @@ def kafka_file_of(value: object) -> KafkaFile | None:
 
 
 def note(
-    code: str, message: str, next_step: str | None, field: Field, *, at_key: bool = False
+    code: str,
+    message: str,
+    next_step: NextStep | str | None,
+    field: Field,
+    *,
+    at_key: bool = False,
 ) -> PendingDiagnostic:
     """Return a diagnostic about a field of the file."""
     return PendingDiagnostic(Diagnostic(code, message, next_step, field=field), at_key=at_key)
@@ -90,38 +94,6 @@ def key_notes(
                 yield note(
                     codes.UNKNOWN_FIELD, f"unknown field {show(key)}", next_step, path, at_key=True
                 )
-
-
-def log_dir_notes(entries: Sequence[Any]) -> Iterator[PendingDiagnostic]:
-    """Find `log_dirs` that are not "any" once for every replica."""
-    for index, entry in enumerate(entries):
-        if not isinstance(entry, dict) or "log_dirs" not in entry:
-            continue
-        path, listed, replicas = (
-            ("partitions", index, "log_dirs"),
-            entry["log_dirs"],
-            entry.get("replicas"),
-        )
-        if not isinstance(listed, list):
-            yield note(codes.WRONG_TYPE, "log_dirs is a list: one per replica", None, path)
-            continue
-        if isinstance(replicas, list) and len(listed) != len(replicas):
-            message = f"{len(listed)} log_dirs for {count(len(replicas), 'replica')}"
-            yield note(codes.EMPTY, message, "give one per replica, or leave log_dirs out", path)
-        whose = f"{show(entry.get('topic'))} partition {show(entry.get('partition'))}"
-        for place, name in enumerate(listed):
-            if name != _ANY_LOG_DIR:
-                yield _log_dir(whose, name, (*path, place))
-
-
-def _log_dir(whose: str, name: object, path: Field) -> PendingDiagnostic:
-    if not isinstance(name, str) or not name.startswith("/"):
-        return note(codes.NOT_ALLOWED, f"{show(name)} is no log directory", 'write "any"', path)
-    message = (
-        f"{whose} asks for the log directory {show(name)}, and a reassignment names brokers alone"
-    )
-    next_step = "use the AlterReplicaLogDirs RPC: kafka-reassign-partitions with --bootstrap-server"
-    return note(codes.NOT_ALLOWED, message, next_step, path)
 
 
 def topic_notes(entries: object) -> Iterator[PendingDiagnostic]:

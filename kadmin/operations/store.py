@@ -47,7 +47,7 @@ from kadmin.operations.record.record import (
     require_transition,
 )
 from kadmin.operations.record.step_codec import decode_step, encode_step
-from kadmin.operations.record.steps import current_throttle
+from kadmin.operations.record.throttle_steps import current_throttle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

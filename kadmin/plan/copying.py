@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
-from kadmin.plan.model import UNTHROTTLED, ThrottleBy, ThrottleSpec
+from kadmin.plan.model import ThrottleBy, ThrottleSpec
 from kadmin.plan.sources import sender_of, with_size
-from kadmin.plan.throttle import throttled
+from kadmin.plan.throttle import disk_rates, throttled
 from kadmin.plan.units import readable_rate
 from kadmin.wording import name_some
 
@@ -76,13 +76,18 @@ def throttle_of(
 ) -> Throttle | None:
     """Return the throttle of a plan, None if its waves copy nothing or may use the whole network.
 
-    A broker that is not alive sends and receives nothing, and its configs may be out of reach: it
-    gets no rate. `inbound` is the producers' rate for each partition, in bytes per second, where it
-    was observed. Raises InvalidInputError for a `finish_in` without the sizes that it needs.
+    Brokers on which the plan names log directories get the rate between their disks. A broker that
+    is not alive sends and receives nothing, and its configs may be out of reach: it gets no rate.
+    `inbound` is the producers' rate for each partition, in bytes per second, where it was observed.
+    Raises InvalidInputError for a `finish_in` without the sizes that it needs.
     """
     every = [each for wave in waves for each in wave if each.added]
-    if not every or target == UNTHROTTLED:
-        return None
+    between_disks = _between_disks(target, waves, state)
+    if not every or target.by is ThrottleBy.NONE:
+        if not between_disks:
+            return None
+        rate = WHOLE_NETWORK.amount
+        return Throttle(rate, between_disks, (None,) * len(waves), None, (), target)
     busiest = [_busiest(wave, state) for wave in waves]
     rate = _rate(target, every, busiest, state, inbound)
     *seconds, bound = (
@@ -94,8 +99,17 @@ def throttle_of(
         for entity, keys in wanted.items()
         if entity.is_topic or entity.broker_id in state.brokers
     }
+    values |= {each: {**values.get(each, {}), **keys} for each, keys in between_disks.items()}
     warnings = _warnings(every, rate, state, inbound)
     return Throttle(rate, values, tuple(seconds), bound, warnings, target)
+
+
+def _between_disks(
+    target: ThrottleSpec, waves: Iterable[Iterable[PartitionTarget]], state: ClusterState
+) -> ConfigValues:
+    """Return the rates of the live brokers on which waves name log directories."""
+    named = {broker for wave in waves for each in wave for broker in each.directories}
+    return {} if target.disks is None else disk_rates(named & state.brokers.keys(), target.disks)
 
 
 def suggested_rate(

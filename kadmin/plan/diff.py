@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
 from kadmin.cluster.names import RECORD_TOPIC
-from kadmin.plan.disk_space import shortages
+from kadmin.plan.directories import Directories, disk_moves, first_directories, is_placed
+from kadmin.plan.disk_forecast import DiskForecasts, forecast
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.makespan import repack
 from kadmin.plan.model import WaveOrder
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.capabilities import PublishLimits
     from kadmin.cluster.model import Assignment, ClusterState, TopicPartition
+    from kadmin.plan.directories import DiskMove, FirstDirectories
     from kadmin.plan.model import PartitionTarget, ReassignmentPlan
     from kadmin.plan.waves import Wave
 
@@ -45,7 +47,8 @@ class PlanDiff:
 
     `pending` are the reassignments still to publish, `current` filled in; `settled` are at their
     target already. `before` and `after` cover every broker that is alive or holds a replica of the
-    topics that were read.
+    topics that were read. `directories` are where the replicas of the plan are on their disks,
+    `disks` the prediction of every disk that gets copies.
     """
 
     waves: tuple[Wave, ...]
@@ -53,6 +56,18 @@ class PlanDiff:
     settled: tuple[TopicPartition, ...]
     before: Mapping[int, BrokerLoad]
     after: Mapping[int, BrokerLoad]
+    directories: Directories = field(default_factory=Directories)
+    disks: DiskForecasts = field(default_factory=DiskForecasts)
+
+    @property
+    def disk_moves(self) -> tuple[DiskMove, ...]:
+        """The replicas that are not in the log directories that the plan names."""
+        return disk_moves(self.pending, self.directories)
+
+    @property
+    def first_directories(self) -> FirstDirectories:
+        """The log directories of now, of partitions for which the plan names some."""
+        return first_directories(self.pending, self.directories)
 
     @property
     def replicas_added(self) -> int:
@@ -82,8 +97,13 @@ def diff(
     facts = facts or ClusterFacts()
     targets = [_complete(target, state, facts.sizes) for target in plan.reassignments]
     at_target = {Progress.DONE, Progress.SETTLED}
+    named = {target.partition for target in targets if target.directories}
+    directories = Directories.of(facts.disks, facts.replicas, named)
     pending = tuple(
-        target for target in targets if judge(target, state, published=False) not in at_target
+        replace(target, current=target.replicas) if reached else target
+        for target in targets
+        for reached in [judge(target, state, published=False) in at_target]
+        if not (reached and is_placed(target, directories))
     )
     moving = {target.partition for target in pending}
     held = state.assignment
@@ -91,12 +111,15 @@ def diff(
     brokers = sorted(
         {*state.brokers, *chain.from_iterable(held.values()), *chain.from_iterable(then.values())}
     )
+    waves = _waves(plan, pending, state, facts, publish)
     return PlanDiff(
-        waves=_waves(plan, pending, state, facts, publish),
+        waves=waves,
         pending=pending,
         settled=tuple(target.partition for target in targets if target.partition not in moving),
-        before=_loads(held, brokers, facts.sizes),
-        after=_loads(then, brokers, facts.sizes),
+        before=loads_of(held, brokers, facts.sizes),
+        after=loads_of(then, brokers, facts.sizes),
+        directories=directories,
+        disks=forecast([wave.reassignments for wave in waves], facts),
     )
 
 
@@ -129,7 +152,7 @@ def _waves(
     )
     if plan.order is WaveOrder.SHORTEST:
         shortest = repack(in_order, others, state, plan.limits, publish, pairs)
-        if not shortages([wave.reassignments for wave in shortest], facts.usable):
+        if not forecast([wave.reassignments for wave in shortest], facts).shortages:
             in_order = shortest
     return tuple(replace(wave, index=index) for index, wave in enumerate(chain(in_order, *later)))
 
@@ -146,9 +169,10 @@ def _complete(
     return replace(with_source_size(target, state, sizes), current=current)
 
 
-def _loads(
+def loads_of(
     assignment: Assignment, brokers: Iterable[int], sizes: Mapping[TopicPartition, int]
 ) -> dict[int, BrokerLoad]:
+    """Return the loads of brokers; bytes are None where the size of a replica is unknown."""
     replicas = Counter(chain.from_iterable(assignment.values()))
     leaders = Counter(ids[0] for ids in assignment.values() if ids)
     held: Counter[int] = Counter()

@@ -29,13 +29,17 @@ if TYPE_CHECKING:
 class Shortage:
     """A broker without disk space for its copies.
 
-    It has the most bytes that it needs at one time, and the partitions.
+    It has the most bytes that it needs at one time, and the partitions. `paths` are the log
+    directories on the disk that is short; empty for a broker as a whole, whose room is the sum of
+    so many `disks`.
     """
 
     broker_id: int
     usable_bytes: int
     needed_bytes: int
     partitions: tuple[TopicPartition, ...]
+    paths: tuple[str, ...] = ()
+    disks: int = 1
 
     def __str__(self) -> str:
         disk_space, lacking = (
@@ -43,9 +47,11 @@ class Shortage:
             readable_size(self.needed_bytes - self.usable_bytes),
         )
         names = name_some(self.partitions)
+        where = f"{name_some(self.paths)} of broker" if self.paths else "broker"
+        total = f" (sum of {self.disks} disks)" if self.disks > 1 else ""
         return (
-            f"broker {self.broker_id} has room for {disk_space}, {lacking} less than the copies "
-            f"of {names} need"
+            f"{where} {self.broker_id} has room for {disk_space}{total}, {lacking} less than the "
+            f"copies of {names} need"
         )
 
 

@@ -21,9 +21,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.cluster.config_entity import BROKER_KIND, ConfigEntity
-from kadmin.cluster.names import is_legal_topic_name, one_line
-from kadmin.errors import NotCompletedError
-from kadmin.next_step import command
+from kadmin.cluster.names import is_legal_topic_name
 from kadmin.wording import count
 
 if TYPE_CHECKING:
@@ -35,6 +33,8 @@ LEADER_RATE = "leader.replication.throttled.rate"
 FOLLOWER_RATE = "follower.replication.throttled.rate"
 LEADER_REPLICAS = "leader.replication.throttled.replicas"
 FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"
+DISK_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
+"""The rate of all moves of replicas between the disks of one broker together."""
 RATES = (LEADER_RATE, FOLLOWER_RATE)
 LISTS = (LEADER_REPLICAS, FOLLOWER_REPLICAS)
 MOST_LIST_BYTES = 32_767
@@ -43,7 +43,7 @@ WILDCARD.
 
 Brokers throttle no replica that is in sync (KIP-73), so that it slows down the same copies.
 """
-THROTTLE_KEYS = frozenset({*RATES, *LISTS})
+THROTTLE_KEYS = frozenset({*RATES, *LISTS, DISK_RATE})
 MAY_RETURN = (
     "a rate that was removed may be back after its broker restarts (seen on Kafka 4.3.0 and "
     "4.4.0, not on 4.1.2): docs/throttles.md#a-rate-that-comes-back"
@@ -63,24 +63,7 @@ def is_throttle(entity: ConfigEntity, key: str) -> bool:
     """Whether a config is the rate of a broker, or their default, or a topic's list of replicas."""
     if entity.is_topic:
         return is_legal_topic_name(entity.name) and key in LISTS
-    return entity.kind == BROKER_KIND and key in RATES
-
-
-def require_throttles(values: ConfigEdits) -> None:
-    """Raise NotCompletedError where keys to be written, by entity, have one that is no throttle."""
-    for entity, keys in values.items():
-        for key in keys:
-            if not is_throttle(entity, key):
-                raise NotCompletedError(
-                    f"{one_line(key)} of {one_line(str(entity))} is no throttle; no config was "
-                    "written.",
-                    cause=(
-                        "kadmin writes rates of brokers and lists of throttled replicas of "
-                        "topics, nothing else"
-                    ),
-                    next_step=command("history")
-                    + ", which shows who wrote the operation on record",
-                )
+    return entity.kind == BROKER_KIND and key in {*RATES, DISK_RATE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +146,11 @@ def rates(rate_of: Mapping[int, int]) -> dict[ConfigEntity, dict[str, str]]:
         ConfigEntity.of_broker(broker): dict.fromkeys(RATES, str(rate))
         for broker, rate in sorted(rate_of.items())
     }
+
+
+def disk_rates(brokers: Iterable[int], rate: int) -> dict[ConfigEntity, dict[str, str]]:
+    """Return the rate of moves between the disks of each broker, in bytes per second."""
+    return {ConfigEntity.of_broker(broker): {DISK_RATE: str(rate)} for broker in sorted(brokers)}
 
 
 def rates_of(changes: ConfigChanges) -> dict[int, int]:

@@ -40,6 +40,8 @@ def _parts(throttle: ThrottleSpec, hours: HoursSpec | None, on: str) -> Iterator
     yield rate + (f" while {_joined(limits)}" if limits else "")
     if throttle.pair is not None:
         yield f"{count(throttle.pair, 'partition')} at once from one broker to another"
+    if throttle.disks is not None:
+        yield f"{readable_rate(throttle.disks)} between the disks of a broker"
     if hours is not None:
         yield f"within {hours_in_words(hours)}"
 

@@ -158,12 +158,15 @@ class Packing:
     def wave(self, index: int) -> Wave:
         """Return the wave of the targets that were taken."""
         moved_bytes_of = [moved_bytes(target) for target in self.taken]
+        entries = {
+            target.partition: target.replicas
+            for target in self.taken
+            if target.replicas != target.current  # else it moves between disks alone
+        }
         return Wave(
             index=index,
             reassignments=tuple(self.taken),
-            payload=encode_reassignment(
-                {target.partition: target.replicas for target in self.taken}
-            ),
+            payload=encode_reassignment(entries) if entries else b"",
             moves_in=dict(sorted(self.moves_in.items())),
             moves_out=dict(sorted(self.moves_out.items())),
             moved_bytes=None if None in moved_bytes_of else self.moved,

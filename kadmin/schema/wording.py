@@ -211,10 +211,11 @@ def _repeated(error: ValidationError) -> Iterator[SchemaViolation]:
 def _exactly_one(error: ValidationError) -> Iterator[SchemaViolation]:
     if not isinstance(error.instance, dict):  # its type is a violation of its own
         return
-    names = [
-        name for branch in _items(error.validator_value) for name in branch.get("required", ())
-    ]
-    found = [name for name in names if name in error.instance]
+    branches = _items(error.validator_value)
+    names = [name for branch in branches for name in branch.get("required", ())]
+    # What may be alone may also be beside the others.
+    alone = {name for each in branches if "propertyNames" in each for name in each["required"]}
+    found = [name for name in names if name in error.instance and name not in alone]
     given = f"here are {' and '.join(found)}" if found else "here is none"
     yield _violation(error, f"exactly one of {', '.join(names)} is needed; {given}")
 

@@ -91,8 +91,8 @@ RATES = (
 )
 NO_THROTTLE = '"{}" is not a valid throttle'
 THROTTLES = (
-    "{rate: 50MB/s}, {finish_in: 6h}, {link_budget: 100MB/s}, or none for copies that may use the "
-    "whole network"
+    "{rate: 50MB/s}, {finish_in: 6h}, {link_budget: 100MB/s}, {disks: 50MB/s}, or none for copies "
+    "that may use the whole network"
 )
 ELECT = "elect is one of at_end, after_each_wave, none"
 
@@ -310,7 +310,7 @@ def test_a_file_of_kafkas_tools_is_named_with_the_command_that_converts_it(
     assert (
         str(problem.next_step) == "kadmin convert 'my plans/moves.json' --to plan --out plan.yaml"
     )
-    assert parse_kafka_file(text.encode(), "moves.json")
+    assert parse_kafka_file(text.encode(), "moves.json").document
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -33,11 +35,12 @@ from kadmin.plan.model import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kadmin.documents.kafka_files import KafkaDocument
     from kadmin.plan.model import DeletionPlan
 
+PRINTED = Path(__file__).parent / "printed"
+"""What kafka-reassign-partitions printed on sandboxes of its version, stdout and stderr; the topics
+payments and __audit were moved to brokers 2 and 4, and back.
+"""
 ids = st.integers(0, 2**31 - 1)
 partition_keys = st.tuples(topics, ids)
 replica_lists = st.lists(ids, min_size=1, max_size=5, unique=True)
@@ -66,8 +69,8 @@ def reassignment_file(
     return {"version": 1, "partitions": rows}
 
 
-def parse(value: object) -> KafkaDocument:
-    return parse_kafka_file(json.dumps(value).encode(), "moves.json")
+def parse(value: object) -> ReassignmentPlan | ElectionPlan | RebalanceRequest:
+    return parse_kafka_file(json.dumps(value).encode(), "moves.json").document
 
 
 def refusal(data: str | bytes) -> str:
@@ -83,7 +86,7 @@ def test_a_reassignment_file_comes_back_byte_for_byte(
 ) -> None:
     """kafka(plan(y)) == y."""
     text = compact(reassignment_file(wished))
-    plan = parse_kafka_file(text.encode(), "moves.json")
+    plan = parse_kafka_file(text.encode(), "moves.json").document
     assert losses(plan, current=False) == ()
     assert dump_kafka_file(plan, current=False) == text
 
@@ -107,18 +110,24 @@ def test_an_election_file_comes_back_with_its_version_written_out(
 @given(reassignment_plans.filter(lambda plan: bool(plan.reassignments)))
 def test_a_plan_comes_back_but_for_what_losses_names(plan: ReassignmentPlan) -> None:
     """plan(kafka(x)) == x where losses(x) is empty; otherwise x less the fields named."""
-    found = parse_kafka_file(dump_kafka_file(plan, current=False).encode(), "moves.json")
+    file = dump_kafka_file(plan, current=False).encode()
+    found = parse_kafka_file(file, "moves.json").document
+    named = [
+        each if each.directories else replace(each, log_dirs=None) for each in plan.reassignments
+    ]
     bare = ReassignmentPlan(
-        PlanHeader(), tuple(PartitionTarget(w.partition, w.replicas) for w in plan.reassignments)
+        PlanHeader(),
+        tuple(PartitionTarget(w.partition, w.replicas, log_dirs=w.log_dirs) for w in named),
     )
     assert found == bare
-    assert (losses(plan, current=False) == ()) == (plan == bare)
+    kept = replace(plan, reassignments=tuple(named))
+    assert (losses(plan, current=False) == ()) == (kept == bare)
 
 
 @given(election_plans.filter(lambda plan: bool(plan.partitions)))
 def test_an_election_comes_back_but_for_its_metadata(plan: ElectionPlan) -> None:
     """plan(kafka(x)) == x where x has no metadata."""
-    found = parse_kafka_file(dump_kafka_file(plan, current=False).encode(), "moves.json")
+    found = parse_kafka_file(dump_kafka_file(plan, current=False).encode(), "moves.json").document
     assert found == ElectionPlan(PlanHeader(), partitions=plan.partitions)
     assert (losses(plan, current=False) == ()) == (plan == found)
 
@@ -149,12 +158,36 @@ def test_any_bytes_are_a_document_or_one_error(data: bytes) -> None:
     assert place
 
 
+def test_log_directories_go_both_ways() -> None:
+    text = compact(
+        {
+            "version": 1,
+            "partitions": [
+                {"topic": "foo", "partition": 0, "replicas": [1, 2], "log_dirs": ["any", "/b"]},
+                {"topic": "foo", "partition": 1, "replicas": [1, 2]},
+            ],
+        }
+    )
+    plan = parse_kafka_file(text.encode(), "moves.json").document
+    assert isinstance(plan, ReassignmentPlan)
+    assert [each.log_dirs for each in plan.reassignments] == [("any", "/b"), None]
+    assert dump_kafka_file(plan, current=False) == text
+    assert losses(plan, current=False) == ()
+    assert losses(plan, current=True) == ("spec.partitions[].log_dirs",)
+
+
 @pytest.mark.parametrize(
-    "before", ["", "Warning: --zookeeper is deprecated, and will be removed.\n", "\n\r\n"]
+    "before",
+    [
+        "",
+        "Warning: --zookeeper is deprecated, and will be removed.\n",
+        "\n\r\n",
+        "[root@n1 kafka]# bin/kafka-reassign-partitions.sh --generate {\n",
+    ],
 )
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_the_output_of_generate_fills_current(before: str, line_end: str) -> None:
-    plan = parse_kafka_file((before + GENERATED).replace("\n", line_end).encode(), "-")
+    plan = parse_kafka_file((before + GENERATED).replace("\n", line_end).encode(), "-").document
     assert isinstance(plan, ReassignmentPlan)
     assert plan.reassignments == (
         PartitionTarget(TopicPartition("foo", 1), (4, 1), (2, 3)),
@@ -179,8 +212,12 @@ def test_the_output_of_generate_fills_current(before: str, line_end: str) -> Non
         ('"partition":1,"replicas":[2,3]', '"partition":1,"replicas":[2,3', "2:"),
         ("Proposed partition reassignment configuration\n", "", "1:1: KA005"),
         ("Current partition replica assignment\n", "", "KA005"),
-        ("Current partition", "something else\nCurrent partition", "2:1: KA005"),
-        ("configuration\n", "configuration\nand more\n", "5:1: KA002 not well-formed JSON"),
+        (
+            "Current partition",
+            "Proposed partition reassignment configuration\nCurrent",
+            "1:1: KA005",
+        ),
+        ("configuration\n{", "configuration\nand no ", "5:1: KA002 not well-formed JSON"),
     ],
 )
 def test_a_damaged_output_of_generate_is_refused_at_its_place(
@@ -188,6 +225,85 @@ def test_a_damaged_output_of_generate_is_refused_at_its_place(
 ) -> None:
     assert old in GENERATED
     assert said in refusal(GENERATED.replace(old, new, 1))
+
+
+EXECUTED = """$ bin/kafka-reassign-partitions.sh --execute
+Current partition replica assignment
+
+{"version":1,"partitions":[{"topic":"foo","partition":0,"replicas":[1,2]}]}
+
+Save this to use as the --reassignment-json-file option during rollback
+Successfully started reassignment of partitions {"version":1,"partitions":[]}
+$ exit
+"""
+ROLLBACK = "this is the output of --execute: the plan restores the replicas of before it"
+WITHOUT_LOG_DIRS = "left out: log_dirs of the current replicas"
+
+
+def test_the_output_of_execute_is_its_rollback() -> None:
+    plan, notes = parse_kafka_file(EXECUTED.encode(), "-")
+    assert isinstance(plan, ReassignmentPlan)
+    assert plan.reassignments == (PartitionTarget(TopicPartition("foo", 0), (1, 2)),)
+    assert notes == (ROLLBACK,)
+
+
+def test_log_directories_of_now_are_left_out_of_a_proposal_and_kept_for_the_way_back() -> None:
+    held = '"log_dirs":["/d1","/d2"]'
+    text = GENERATED.replace('"log_dirs":["any","any"]', held, 1)
+    plan, notes = parse_kafka_file(text.encode(), "-")
+    assert (plan, notes) == (
+        parse_kafka_file(GENERATED.encode(), "-").document,
+        (WITHOUT_LOG_DIRS,),
+    )
+    text = EXECUTED.replace("[1,2]", "[1,2]," + held, 1)
+    plan, notes = parse_kafka_file(text.encode(), "-")
+    assert isinstance(plan, ReassignmentPlan)
+    assert (plan.reassignments[0].log_dirs, notes) == (("/d1", "/d2"), (ROLLBACK,))
+
+
+@pytest.mark.parametrize("before", ["", "$ generate\n" + GENERATED])
+def test_text_of_no_single_run_is_refused(before: str) -> None:
+    text = before + EXECUTED.replace("Save this", "Keep this" if not before else "Save this")
+    assert "KA005 this is not the output of one kafka-reassign-partitions" in refusal(text)
+
+
+def outputs(command: str) -> list[Path]:
+    return sorted(PRINTED.glob(f"*-{command}.txt"))
+
+
+@pytest.mark.parametrize("path", outputs("generate"), ids=lambda path: path.stem)
+def test_what_each_version_generates_is_a_plan_with_current(path: Path) -> None:
+    generated = parse_kafka_file(path.read_bytes(), path.name).document
+    assert isinstance(generated, ReassignmentPlan)
+    assert {each.partition.topic for each in generated.reassignments} == {"payments", "__audit"}
+    assert all(each.current and {2, 4} >= {*each.replicas} for each in generated.reassignments)
+    executed = path.with_name(path.name.replace("generate", "execute"))
+    rollback, notes = parse_kafka_file(executed.read_bytes(), executed.name)
+    assert isinstance(rollback, ReassignmentPlan)
+    assert notes[0] == ROLLBACK
+    assert {each.partition: each.replicas for each in rollback.reassignments} == {
+        each.partition: each.current for each in generated.reassignments
+    }
+    throttled = path.with_name(path.name.replace("generate", "execute-throttle"))
+    again = parse_kafka_file(throttled.read_bytes(), throttled.name).document
+    assert isinstance(again, ReassignmentPlan)
+    assert {each.partition: each.replicas for each in again.reassignments} == {
+        each.partition: each.replicas for each in generated.reassignments
+    }
+
+
+def test_maps_of_kafka_utils_and_topicmappr_are_plans() -> None:
+    """kafka-utils 4.1.0 writes with json.dump, kafka-kit 4.2.1 with Go's json.Marshal and a line
+    end.
+    """
+    rows = [{"topic": "foo", "partition": 0, "replicas": [1, 2]}]
+    utils = json.dumps({"version": 1, "partitions": rows})
+    topicmappr = compact({"version": 1, "partitions": rows})
+    for text in (utils, topicmappr):
+        plan, notes = parse_kafka_file(text.encode(), "map.json")
+        assert isinstance(plan, ReassignmentPlan)
+        assert plan.reassignments == (PartitionTarget(TopicPartition("foo", 0), (1, 2)),)
+        assert notes == ()
 
 
 def test_generate_must_name_the_same_partitions_twice() -> None:
@@ -218,15 +334,10 @@ def one(extra: str) -> str:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (
-            one(',"log_dirs":["any","/data/1"]'),
-            '3:67: KA016 "foo" partition 0 asks for the log directory "/data/1"',
-        ),
-        (one(',"log_dirs":["any","/data/1"]'), "AlterReplicaLogDirs"),
-        (one(',"log_dirs":["any"]'), "3:60: KA017 1 log_dirs for 2 replicas"),
-        (one(',"log_dirs":["any","data"]'), '3:67: KA016 "data" is no log directory'),
-        (one(',"log_dirs":["any",1]'), "KA016 1 is no log directory"),
-        (one(',"log_dirs":"any"'), "KA013 log_dirs is a list"),
+        (one(',"log_dirs":["any"]'), "3:60: KA088 foo-0: log_dirs names 1 for 2 replicas"),
+        (one(',"log_dirs":["any","data"]'), '3:67: KA014 "data" is not a valid log directory'),
+        (one(',"log_dirs":["any",1]'), "3:67: KA013 1 is"),
+        (one(',"log_dirs":"any"'), "3:60: KA013 "),
         (one(',"current":[1,2]'), '3:49: KA011 unknown field "current"'),
         (one(',"size_bytes":1'), '3:49: KA011 unknown field "size_bytes"'),
         (one(',"replica":[1]'), '3:49: KA011 unknown field "replica"'),
@@ -286,12 +397,12 @@ def test_what_is_wrong_is_refused_at_its_place(text: str, said: str) -> None:
 
 
 def test_every_problem_is_listed_in_order_of_place() -> None:
-    text = one(',"log_dirs":["/a","/b"]').replace('"version":1', '"version":2')
+    text = one(',"log_dirs":["a","b"]').replace('"version":1', '"version":2')
     listed = [line for line in refusal(text).splitlines() if "moves.json:" in line]
     assert [line.partition("moves.json:")[2].split(" ")[0] for line in listed] == [
         "1:12:",
         "3:61:",
-        "3:66:",
+        "3:65:",
     ]
 
 
@@ -313,8 +424,10 @@ def test_each_field_that_the_file_cannot_hold_is_named() -> None:
         elect=Elect.AT_END,
         order=WaveOrder.PRIORITY,
         allow_fewer_racks=True,
+        moves_per_disk=1,
     )
-    named = ("metadata", "spec.throttle", "spec.waves", "spec.order", "spec.elect", "spec.allow")
+    fields = ("throttle", "waves", "order", "elect", "allow", "limits")
+    named = ("metadata", *(f"spec.{field}" for field in fields))
     rows = ("spec.partitions[].current", "spec.partitions[].size_bytes")
     assert losses(plan, current=False) == (*named, *rows)
     assert losses(plan, current=True) == (*named, rows[1])

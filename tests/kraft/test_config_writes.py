@@ -19,7 +19,8 @@ from kadmin.operations.decide import settling
 from kadmin.operations.events import Note
 from kadmin.operations.execute.apply import apply
 from kadmin.operations.port import ConfigsOutcome
-from kadmin.operations.record.steps import Sending, StepKind, writes_unanswered
+from kadmin.operations.record.steps import Sending, StepKind
+from kadmin.operations.record.throttle_steps import writes_unanswered
 from kadmin.operations.session import held
 from kadmin.operations.throttles.audit import Origin, audit
 from kadmin.plan.facts import ClusterFacts

@@ -27,6 +27,7 @@ READINGS = (
     pytest.param(("docs/maintenance.md",), marks=pytest.mark.matrix),
     pytest.param(("docs/decommission.md",), marks=pytest.mark.matrix),
     pytest.param(("docs/recovery.md",), marks=pytest.mark.matrix),
+    pytest.param(("docs/growth.md",), marks=pytest.mark.matrix),
     pytest.param(("docs/cookbook.md",), marks=pytest.mark.matrix),
 )
 RECIPES = ("Grow", "Drain", "Undo")

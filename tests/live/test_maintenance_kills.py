@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.live.errands import Brokers
-    from support.live.maintenance_kills import Point
+    from support.live.write_points import Point
 
 pytestmark = pytest.mark.live
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 from support.cluster.states import cluster, tp
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.errors import InvalidInputError
 from kadmin.plan.copying import suggested_rate, throttle_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import UNTHROTTLED, PartitionTarget, ThrottleBy, ThrottleSpec
-from kadmin.plan.throttle import describe_entities
+from kadmin.plan.throttle import DISK_RATE, RATES, describe_entities
 
 STATE = cluster({"a-0": (1, 2), "a-1": (2, 1), "b-0": (1, 2, 3)}, states={"a-1": (-1, (2, 1))})
 TO_4 = PartitionTarget(tp("a-0"), (1, 4), (1, 2), 6000)
@@ -44,6 +45,24 @@ def test_what_copies_nothing_needs_no_throttle() -> None:
     assert throttle_of(RATE, [[REORDER]], STATE, {}) is None
     assert throttle_of(RATE, [], STATE, {}) is None
     assert throttle_of(UNTHROTTLED, [[TO_4]], STATE, {}) is None
+
+
+def test_moves_between_disks_have_a_rate_of_their_own_where_directories_are_named() -> None:
+    inside = PartitionTarget(tp("a-0"), (1, 2), (1, 2), log_dirs=("/b", "any"))
+    alone = ThrottleSpec(ThrottleBy.NONE, 0, disks=50)
+    found = throttle_of(alone, [[inside, TO_4]], STATE, {})
+    assert found is not None
+    assert found.values == {ConfigEntity.of_broker(1): {DISK_RATE: "50"}}
+    assert (found.rate, found.wave_seconds, found.makespan_seconds) == (10**12, (None,), None)
+    both = throttle_of(replace(RATE, disks=50), [[inside, TO_4]], STATE, {})
+    assert both is not None
+    assert both.values[ConfigEntity.of_broker(1)] == {
+        **dict.fromkeys(RATES, "100"),
+        DISK_RATE: "50",
+    }
+    assert DISK_RATE not in both.values[ConfigEntity.of_broker(4)]
+    assert throttle_of(alone, [[TO_4]], STATE, {}) is None
+    assert throttle_of(RATE, [[inside]], STATE, {}) is None
 
 
 def test_a_broker_that_is_not_alive_is_no_part_of_a_forecast() -> None:

@@ -45,6 +45,14 @@ def test_the_payload_is_exactly_what_is_published() -> None:
     }
 
 
+def test_what_moves_between_disks_alone_is_in_a_wave_and_not_in_its_payload() -> None:
+    inside = PartitionTarget(tp("orders-0"), (1, 2), (1, 2), log_dirs=("/data/b", "any"))
+    (alone,) = schedule([inside], WaveLimits(), LIMITS)
+    assert (alone.reassignments, alone.payload) == ((inside,), b"")
+    (both,) = schedule([inside, PartitionTarget(tp("orders-1"), (3,))], WaveLimits(), LIMITS)
+    assert [each["partition"] for each in json.loads(both.payload)["partitions"]] == [1]
+
+
 def test_a_blocked_broker_does_not_leave_a_wave_half_empty() -> None:
     plan = [PartitionTarget(tp(f"a-{n}"), (1, 9), (1, 2)) for n in range(3)] + [
         PartitionTarget(tp("b-0"), (1, 8), (1, 2))

@@ -16,6 +16,7 @@ from support.pages.codes import PAGE as CODES_PAGE
 from support.pages.codes import codes_page
 
 from kadmin.cli import run
+from kadmin.cluster.disks import Disk, DiskReplica, DiskState
 from kadmin.cluster.model import PendingRequest, Requests, TopicPartition
 from kadmin.diagnostics import Diagnostic, Location
 from kadmin.documents import parse_document
@@ -58,13 +59,38 @@ LIVE = {
     "KA073": {},
     "KA077": {},
     "KA086": {},
+    "KA087": {},
+    "KA089": {},
+    "KA090": {},
+    "KA091": {},
+    "KA092": {},
+    "KA093": {},
+    "KA099": {},
 }
 """What is pending on the live clusters of the examples that need one."""
-POLICIES = {"KA086": Policy(never_unclean=("stranded",))}
+CONFIGS = {"KA099": {"orders": {"cleanup.policy": "compact"}}}
+"""The configs of topics of these clusters."""
+POLICIES = {
+    "KA086": Policy(never_unclean=("stranded",)),
+    "KA093": Policy(codes={"KA093": Switch.ERROR}),
+}
 USABLE = {"KA070": {3: 1_000}}
 """The bytes that disks of these clusters can still hold."""
+A_0 = TopicPartition("orders", 0)
+DISKS = {
+    broker: (
+        Disk(broker, "/data/a", 1_000, 200),
+        Disk(broker, "/data/b", 1_000, 900, state),
+    )
+    for broker, state in enumerate((DiskState.ONLINE, DiskState.CORDONED, DiskState.FAILED), 1)
+}
+"""The disks of the clusters of the examples of KA089 to KA093."""
+ON_DISKS = {broker: (DiskReplica(A_0, broker, "/data/a", 10),) for broker in (1, 2)} | {3: ()}
+ONLINE = dict.fromkeys((1, 2), DISKS[1])
 ASKED = {"KA073": (f"{UNSEEN}: Broker 2 did not list consumer groups",)}
 """What brokers of these clusters did not answer."""
+OLD_BROKERS = {"KA087"}
+"""Those whose brokers elect uncleanly by config."""
 SIGNALS = KnownSignals("prod", {"produce_p99": "s"})
 """The signals of the context of these clusters."""
 PLANNED = {"KA065"}
@@ -82,6 +108,9 @@ WARNINGS = {
     "KA071",
     "KA075",
     "KA082",
+    "KA098",
+    "KA103",
+    "KA104",
 }
 
 
@@ -168,6 +197,7 @@ def refused(example: Example, code: str, folder: Path) -> list[KadminError]:
         return []
     world = world_of(read_inventory(folder / "inventory").single())
     state = replace(world.state, requests=Requests(**LIVE[code]))  # type: ignore[arg-type]  # by field
+    state = replace(state, topic_configs=CONFIGS.get(code, {}))
     assert not isinstance(document, Policy)
     facts = replace(
         world.facts,
@@ -175,6 +205,10 @@ def refused(example: Example, code: str, folder: Path) -> list[KadminError]:
         unavailable=ASKED.get(code, ()),
         from_brokers=True,
         signals=SIGNALS,
+        elects_by_config=code in OLD_BROKERS,
+        disks={} if code < "KA089" else ONLINE if code == "KA092" else DISKS,
+        replicas={} if code < "KA089" else ON_DISKS,
+        disks_unavailable=("broker 3 did not answer",) if code == "KA092" else (),
     )
     policy = POLICIES.get(code)
     return list(examine(document, state, NODES.publish, facts, policy).refusals)

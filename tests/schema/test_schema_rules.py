@@ -51,6 +51,7 @@ FOLLOWING = {
     "rate": {"min": "1B/s", "max": "2B/s"},
     "pair": 1,
     "while": {"produce_p99": {"below": "50ms"}},
+    "disks": "1B/s",
 }
 HEAD = {"apiVersion": "kadmin/v1", "metadata": METADATA}
 GOOD: dict[str, list[dict[str, Any]]] = {
@@ -74,8 +75,18 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                     "fewer_racks": True,
                     "without_source": True,
                     "topics_deleted": True,
+                    "failed_disks": True,
                 },
-                "partitions": [{**PARTITION, "current": [1], "replicas": [2], "size_bytes": 1}],
+                "limits": {"moves_per_disk": 1, "disk_fill": "80%"},
+                "partitions": [
+                    {
+                        **PARTITION,
+                        "current": [1],
+                        "replicas": [2],
+                        "log_dirs": ["/data/a"],
+                        "size_bytes": 1,
+                    }
+                ],
             },
         }
         for throttle, hours in (
@@ -83,6 +94,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
             ({"finish_in": "1h"}, {"quiet": 0.7, "of": "load"}),
             ({"link_budget": "1B/s"}, {"within": ["22:00-06:00", "sun"], "zone": "UTC"}),
             (FOLLOWING, {"within": ["22:00-06:00"], "zone": "UTC"}),
+            ({"disks": "1B/s"}, {"within": ["22:00-06:00"], "zone": "UTC"}),
         )
     ],
     "preferred-replica-election": [
@@ -173,6 +185,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                     "load_leader_changes": 100,
                 },
                 "leaders_only": False,
+                "even": True,
                 "free": {"broker": 7, "bytes": "1B"},
                 "load": {
                     "from": "load",
@@ -191,7 +204,13 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                 "throttle": throttle,
             },
         }
-        for throttle in ({"rate": "1B/s"}, {"finish_in": "1h"}, {"link_budget": "1B/s"}, FOLLOWING)
+        for throttle in (
+            {"rate": "1B/s"},
+            {"finish_in": "1h"},
+            {"link_budget": "1B/s"},
+            FOLLOWING,
+            {"disks": "1B/s"},
+        )
     ],
     "cluster-inventory": [
         {
@@ -294,7 +313,13 @@ GOOD["broker-maintenance"] = [
                 {
                     "brokers": [2],
                     "partitions": [
-                        {**PARTITION, "current": [2, 1], "replicas": [1, 2], "size_bytes": 1}
+                        {
+                            **PARTITION,
+                            "current": [2, 1],
+                            "replicas": [1, 2],
+                            "log_dirs": ["any", "any"],
+                            "size_bytes": 1,
+                        }
                     ],
                 }
             ],
@@ -325,6 +350,16 @@ GOOD["unclean-leader-election"] = [
                     "because": "dead",
                 }
             ],
+        },
+    }
+]
+GOOD["partition-growth"] = [
+    {
+        **HEAD,
+        "kind": "PartitionGrowth",
+        "spec": {
+            "allow": {"keys_move": True},
+            "topics": [{"topic": "a", "current": 1, "new_partitions": [[1, 2]]}],
         },
     }
 ]

@@ -10,10 +10,13 @@ from kadmin.operations.record.steps import (
     CreationStep,
     DeletionStep,
     ElectionStep,
+    GrowthStep,
+    LogDirsStep,
     ProbeStep,
     UncleanElectionStep,
     WaveStep,
 )
+from kadmin.plan.directories import Directories
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,8 +28,15 @@ if TYPE_CHECKING:
     from kadmin.operations.record.steps import Channel, Errand, Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.plan.copied import OnDisk, Sizes
-    from kadmin.plan.model import DecommissionPlan, DeletionLayout, PartitionTarget, TopicRecipe
+    from kadmin.plan.model import (
+        DecommissionPlan,
+        DeletionLayout,
+        PartitionTarget,
+        TopicGrowth,
+        TopicRecipe,
+    )
     from kadmin.plan.pairs import AtOnce
+    from kadmin.plan.throttle import ConfigChanges
 
 PICKUP_WARNING_S = 5.0
 PICKUP_DEADLINE_S = 10.0
@@ -45,7 +55,8 @@ class Observed:
 
     Where a request is absent, what the topics show is therefore final. `steps` are those that
     published something. `capabilities` are those of the way to the cluster. `sizes` and `on_disk`
-    are the copies' bytes by the brokers, empty where those were not asked.
+    are the copies' bytes by the brokers, empty where those were not asked; `directories` are where
+    the replicas are for which the plan names log directories.
     """
 
     state: ClusterState
@@ -54,6 +65,7 @@ class Observed:
     request: StopRequest | None = None
     sizes: Sizes = field(default_factory=dict)
     on_disk: OnDisk = field(default_factory=dict)
+    directories: Directories = field(default_factory=Directories)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +226,20 @@ class PublishWave:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishLogDirs:
+    """Ask a broker to have replicas of one wave in these log directories.
+
+    `present` are those in which they are, of those that the broker has.
+    """
+
+    wave: int
+    broker_id: int
+    log_dirs: Mapping[TopicPartition, str]
+    present: Mapping[TopicPartition, str]
+    topic_ids: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
 class PublishElection:
     """Ask the controller to elect the preferred leaders of these partitions.
 
@@ -222,6 +248,24 @@ class PublishElection:
 
     partitions: tuple[TopicPartition, ...]
     unclean: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ForceLeaders:
+    """Let the first replica of each target lead, in sync or not, where brokers serve no request.
+
+    Lists, the configs of their topics and another controller, which elects, are one write.
+    """
+
+    targets: tuple[PartitionTarget, ...]
+    configs: ConfigChanges
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreConfigs:
+    """Give topics the values back that these changes found; on record once they are there."""
+
+    configs: ConfigChanges
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +281,13 @@ class PublishTopic:
     """Create a topic as its recipe says."""
 
     recipe: TopicRecipe
+
+
+@dataclass(frozen=True, slots=True)
+class PublishGrowth:
+    """Add partitions to a topic."""
+
+    growth: TopicGrowth
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +344,16 @@ def unfinished(error: KadminError) -> Finish:
     return Finish(OperationState.RUNNING, error.message, error)
 
 
-Publish: TypeAlias = Probe | PublishWave | PublishElection | PublishDeletion | PublishTopic
+Publish: TypeAlias = (
+    Probe
+    | PublishWave
+    | PublishLogDirs
+    | PublishElection
+    | ForceLeaders
+    | PublishDeletion
+    | PublishTopic
+    | PublishGrowth
+)
 Action: TypeAlias = (
     AskListening
     | AskHealth
@@ -302,6 +362,7 @@ Action: TypeAlias = (
     | PlanRound
     | RunErrand
     | NoteGone
+    | RestoreConfigs
     | Publish
     | TakeBack
     | Advance
@@ -312,15 +373,25 @@ Action: TypeAlias = (
 
 def step_of(action: Publish, number: int, at: str) -> tuple[Step, int]:
     """Return the step that records a publish, and how many partitions or topics it affects."""
+    step: Step
     match action:
         case Probe():
-            return ProbeStep(number, at, action.channel), 0
+            step, affected = ProbeStep(number, at, action.channel), 0
         case PublishWave():
-            return WaveStep(number, at, action.wave), len(action.targets)
+            step, affected = WaveStep(number, at, action.wave), len(action.targets)
+        case PublishLogDirs(wave, broker_id, log_dirs, present, topic_ids):
+            step = LogDirsStep(number, at, wave, broker_id, log_dirs, present, topic_ids)
+            affected = len(log_dirs)
         case PublishElection():
             kind = UncleanElectionStep if action.unclean else ElectionStep
-            return kind(number, at, action.partitions), len(action.partitions)
+            step, affected = kind(number, at, action.partitions), len(action.partitions)
+        case ForceLeaders():
+            partitions = tuple(each.partition for each in action.targets)
+            step, affected = UncleanElectionStep(number, at, partitions), len(partitions)
         case PublishDeletion():
-            return DeletionStep(number, at, action.topics), len(action.topics)
+            step, affected = DeletionStep(number, at, action.topics), len(action.topics)
         case PublishTopic():
-            return CreationStep(number, at, (action.recipe.topic,)), 1
+            step, affected = CreationStep(number, at, (action.recipe.topic,)), 1
+        case PublishGrowth():
+            step, affected = GrowthStep(number, at, (action.growth.topic,)), 1
+    return step, affected

@@ -7,6 +7,7 @@ Partitions that reached their target stay there; `rollback` returns those.
 seen                                                    action
 ======================================================  ============================================
 brokers that the operation cordoned                     Errand: uncordon
+replicas on their way to other disks                    PublishLogDirs: they stay where they are
 a pending request that cannot be read                   Finish: heal first
 in flight to our target, and not taken back yet         the checks below, then TakeBack
 taken back, then overwritten by the old controller      the same again
@@ -34,6 +35,7 @@ from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     STALLED_S,
     Finish,
+    PublishLogDirs,
     RunErrand,
     TakeBack,
     Wait,
@@ -41,6 +43,7 @@ from kadmin.operations.decide.actions import (
 )
 from kadmin.operations.decide.cancelled import cancelled, way_back
 from kadmin.operations.decide.common import made_again, overdue
+from kadmin.operations.decide.ended_moves import end_moves
 from kadmin.operations.decide.reassignment import published_targets
 from kadmin.operations.record.steps import CancelStep, returned_by
 from kadmin.plan.progress import Progress, judge
@@ -64,7 +67,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import PartitionTarget
 
 
-CancelAction: TypeAlias = RunErrand | TakeBack | Wait | Finish
+CancelAction: TypeAlias = RunErrand | PublishLogDirs | TakeBack | Wait | Finish
 
 
 def decide_cancel(
@@ -75,7 +78,8 @@ def decide_cancel(
     `observed` holds every topic that the work or the pending request names.
     """
     state, pending = observed.state, observed.state.requests.reassignment
-    if (first := work.before_taking_back(observed)) is not None:
+    first = work.before_taking_back(observed) or end_moves(observed, memory, now)
+    if first is not None:
         return first
     if pending is not None and pending.entries is None:
         return unreadable(

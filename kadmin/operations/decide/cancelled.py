@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from kadmin.errors import NotCompletedError
 from kadmin.next_step import command, joined
 from kadmin.operations.decide.actions import Finish
+from kadmin.operations.decide.ended_moves import moves_left
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import returned_by
+from kadmin.plan.directories import is_placed
 from kadmin.plan.progress import Progress, judge
 from kadmin.wording import brokers_in_words, count, name_some
 
@@ -34,10 +36,11 @@ def cancelled(
     """
     state = observed.state
     asked = returned_by(observed.steps)
-    found = {target: _at(target, state, asked=target.partition in asked) for target in targets}
+    found = {target: _at(target, observed, asked=target.partition in asked) for target in targets}
     resting = {target: at for target, at in found.items() if target.partition not in left}
-    summary = list(_summary(resting, state))
-    if not left and Progress.CANCELLED not in resting.values():
+    moves = list(moves_left(observed))
+    summary = [*_summary(resting, state), *moves]
+    if not left and not moves and Progress.CANCELLED not in resting.values():
         summary.insert(0, "nothing was in flight")
     message = "; ".join(summary)
     away = [
@@ -68,14 +71,18 @@ def way_back(target: PartitionTarget) -> PartitionTarget:
     return replace(target, current=target.replicas, replicas=target.current or ())
 
 
-def _at(target: PartitionTarget, state: ClusterState, *, asked: bool) -> Progress:
+def _at(target: PartitionTarget, observed: Observed, *, asked: bool) -> Progress:
     """Judge a partition.
 
-    CANCELLED is back at its original replicas, once it was `asked` to go back.
+    CANCELLED is back at its original replicas, once it was `asked` to go back. WAITING has its
+    replicas on the planned brokers, and not all of them in the planned log directories.
     """
-    if asked and judge(way_back(target), state, published=True) in _THERE:
+    if asked and judge(way_back(target), observed.state, published=True) in _THERE:
         return Progress.CANCELLED
-    return judge(target, state, published=True)
+    found = judge(target, observed.state, published=True)
+    if found in _THERE and not is_placed(target, observed.directories):
+        return Progress.WAITING
+    return found
 
 
 def _summary(found: Mapping[PartitionTarget, Progress], state: ClusterState) -> Iterator[str]:

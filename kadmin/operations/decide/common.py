@@ -17,7 +17,7 @@ from kadmin.operations.decide.actions import (
     failed,
     unfinished,
 )
-from kadmin.operations.record.steps import Sending, WaveStep, intents
+from kadmin.operations.record.steps import LogDirsStep, Sending, WaveStep, intents
 from kadmin.wording import brokers_in_words, name_some
 
 if TYPE_CHECKING:
@@ -108,12 +108,7 @@ def made_again(partitions: Iterable[TopicPartition], observed: Observed) -> set[
 
     Topics are compared by id.
     """
-    ids = {
-        topic: topic_id
-        for step in observed.steps
-        if isinstance(step, WaveStep) and step.intent is not None
-        for topic, topic_id in step.intent.topic_ids.items()
-    }
+    ids = {topic: topic_id for step in observed.steps for topic, topic_id in _ids_of(step).items()}
     now = observed.state.topics
     other = {
         topic
@@ -121,6 +116,13 @@ def made_again(partitions: Iterable[TopicPartition], observed: Observed) -> set[
         if topic in now and now[topic].topic_id not in {topic_id, None}
     }
     return {partition for partition in partitions if partition.topic in other}
+
+
+def _ids_of(step: Step) -> Mapping[str, str | None]:
+    if isinstance(step, LogDirsStep):
+        return step.topic_ids
+    asked = step.intent if isinstance(step, WaveStep) else None
+    return {} if asked is None else asked.topic_ids
 
 
 def accepted_by_controller(

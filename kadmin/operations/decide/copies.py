@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kadmin.operations.decide.spec import OperationSpec, Tally
 from kadmin.plan.copied import copied
+from kadmin.plan.directories import is_placed
 from kadmin.plan.progress import Progress
 
 if TYPE_CHECKING:
@@ -56,6 +57,12 @@ class CopyingSpec(OperationSpec):
         """Return the targets whose copies are in progress or have not begun."""
         return self._with({Progress.WAITING, Progress.RUNNING}, targets, state)
 
+    def has_copies_to_make(self, state: ClusterState) -> bool:
+        """Whether replicas are to be copied, between brokers or, perhaps, between their disks."""
+        return bool(self.left_to_copy(self.targets, state)) or any(
+            target.directories for target in self.targets if target.log_dirs
+        )
+
     def tally(self, observed: Observed, memory: Memory) -> Tally:
         """Count partitions and bytes."""
         total, waves = sum(map(len, self.waves)), len(self.waves)
@@ -82,7 +89,8 @@ class CopyingSpec(OperationSpec):
 
     def _finished(self, observed: Observed, memory: Memory) -> tuple[PartitionTarget, ...]:
         earlier = (target for wave in self.waves[: memory.wave] for target in wave)
-        return (*earlier, *self._with({Progress.DONE}, self.wave(memory), observed.state))
+        done = self._with({Progress.DONE}, self.wave(memory), observed.state)
+        return (*earlier, *(each for each in done if is_placed(each, observed.directories)))
 
     def _with(
         self, progress: set[Progress], targets: Iterable[PartitionTarget], state: ClusterState

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.operations.decide.maintenance import maintenance_work
 from kadmin.operations.decide.maintenance_stages import replicas_of
 from kadmin.plan.copying import Throttle
-from kadmin.plan.model import UNTHROTTLED
+from kadmin.plan.model import ThrottleBy
 from kadmin.plan.throttle import throttled
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def examine_maintenance(
     """Complete the examination of a maintenance by its stages and its throttle."""
     work = maintenance_work(plan, replicas_of(plan, state.assignment))
     spec, throttle = plan.throttle, None
-    if spec is not None and spec != UNTHROTTLED:
+    if spec is not None and spec.by is not ThrottleBy.NONE:
         values = throttled(work.targets, spec.amount)
         throttle = Throttle(spec.amount, values, (), None, (), spec)
     return replace(found, work=work, targets=work.names, throttle=throttle)

@@ -61,6 +61,12 @@ from kadmin.operations.decide.failures import (
     dead_targets,
     undo_of,
 )
+from kadmin.operations.decide.log_dirs import (
+    DirectoryLook,
+    moved_between_disks,
+    moves_begun,
+    named_targets,
+)
 from kadmin.operations.decide.spec import PlanKind
 from kadmin.operations.decide.verdicts import reassignment_verdicts
 from kadmin.operations.decide.wave import (
@@ -75,7 +81,7 @@ from kadmin.operations.decide.wave import (
 )
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import Channel, ProbeStep, waves_of
-from kadmin.plan.model import Elect, ReassignmentPlan
+from kadmin.plan.model import DEFAULT_MOVES_PER_DISK, Elect, ReassignmentPlan
 from kadmin.plan.pairs import PairLimit
 from kadmin.plan.progress import Progress, judge, still_moving
 from kadmin.wording import count, name_some
@@ -105,6 +111,7 @@ class ReassignmentWork(CopyingSpec):
     elect: Elect
     rollback: NextStep | None = None
     skips_deleted: bool = False
+    moves_per_disk: int = DEFAULT_MOVES_PER_DISK
 
     @property
     def channel(self) -> Channel | None:
@@ -117,7 +124,13 @@ class ReassignmentWork(CopyingSpec):
         return {target.partition.topic for target in under_way}
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
-        """Decide the next action of the reassignment."""
+        """Decide the next action: of replicas on brokers, then of their log directories."""
+        action = self._decide_replicas(observed, memory, now)
+        named = self.existing(named_targets(self, memory), observed.state)
+        look = DirectoryLook(named, observed, memory, self.moves_per_disk)
+        return look.next_action(action, now)
+
+    def _decide_replicas(self, observed: Observed, memory: Memory, now: float) -> Action:
         if memory.wave >= len(self.waves):
             return _decide_end(self, observed, memory, now)
         wave = self.existing(self.waves[memory.wave], observed.state)
@@ -151,7 +164,7 @@ class ReassignmentWork(CopyingSpec):
         """Whether the current wave was published, or a request is pending."""
         requests = observed.state.requests
         pending = requests.reassignment is not None or requests.election is not None
-        return pending or published(observed, memory)
+        return pending or published(observed, memory) or moves_begun(observed, memory)
 
     def undone_by(self, observed: Observed, memory: Memory | None) -> NextStep | None:
         """Return the command to undo the moves; None where nothing was moved.
@@ -159,11 +172,8 @@ class ReassignmentWork(CopyingSpec):
         Without memory, all topics were read.
         """
         read = self.topics(None if memory is None else memory.wave)
-        return (
-            self.rollback
-            if any_moved(published_targets(self, observed.steps), observed, read)
-            else None
-        )
+        moved = any_moved(published_targets(self, observed.steps), observed, read)
+        return self.rollback if moved or moved_between_disks(observed.steps) else None
 
     def progress_of(self, target: PartitionTarget, state: ClusterState) -> Progress:
         """Judge the progress of a target that was published."""
@@ -361,7 +371,8 @@ def reassignment_work(plan: ReassignmentPlan, record: OperationRecord) -> Reassi
     )
     waves = tuple(tuple(targets[position] for position in wave) for wave in record.waves)
     rollback = undo_of(record.operation_id, plan.header)
-    return ReassignmentWork(waves, targets, plan.elect, rollback, plan.allow_topics_deleted)
+    skips, most = plan.allow_topics_deleted, plan.moves_per_disk
+    return ReassignmentWork(waves, targets, plan.elect, rollback, skips, most)
 
 
 def _fields(work: ReassignmentWork, state: ClusterState) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.plan.copying import WHOLE_NETWORK, throttle_of
 from kadmin.plan.diff import diff
 from kadmin.plan.election import electable
-from kadmin.plan.model import UNTHROTTLED, Elect
+from kadmin.plan.model import Elect, ThrottleBy
 from kadmin.plan.progress import Progress, judge
-from kadmin.plan.rules import check_disk_space, refusals_of
+from kadmin.plan.rules import check_disk_space, refusals_of, refuses
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
@@ -25,12 +25,16 @@ if TYPE_CHECKING:
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.facts import ClusterFacts
-    from kadmin.plan.model import PartitionTarget, Plan, ReassignmentPlan
+    from kadmin.plan.model import PartitionTarget, Policy, ReassignmentPlan
     from kadmin.plan.rules import ClusterView
 
 
 def examine_reassignment(
-    found: Examination, plan: ReassignmentPlan, world: ClusterView, publish: PublishLimits
+    found: Examination,
+    plan: ReassignmentPlan,
+    world: ClusterView,
+    publish: PublishLimits,
+    policy: Policy | None = None,
 ) -> Examination:
     """Complete the examination of a reassignment by its changes; `publish` bounds its waves."""
     state = world.state
@@ -38,7 +42,7 @@ def examine_reassignment(
     waves = tuple(wave.reassignments for wave in change.waves)
     throttle = _throttle(plan, waves, state, world.facts)
     found = _with_disk_space(
-        replace(found, change=change, throttle=throttle), plan, change, world.facts
+        replace(found, change=change, throttle=throttle), plan, change, world.facts, policy
     )
     at_target = not change.pending and all(
         judge(target, state, published=False) is Progress.DONE for target in plan.reassignments
@@ -52,7 +56,13 @@ def examine_reassignment(
     targets = tuple(filled.get(target.partition, target) for target in plan.reassignments)
     return replace(
         found,
-        work=ReassignmentWork(waves, targets, plan.elect, skips_deleted=plan.allow_topics_deleted),
+        work=ReassignmentWork(
+            waves,
+            targets,
+            plan.elect,
+            skips_deleted=plan.allow_topics_deleted,
+            moves_per_disk=plan.moves_per_disk,
+        ),
     )
 
 
@@ -63,8 +73,8 @@ def _throttle(
     facts: ClusterFacts,
 ) -> Throttle | None:
     spec = plan.throttle
-    if plan.hours is not None and spec in {None, UNTHROTTLED}:
-        spec = WHOLE_NETWORK
+    if plan.hours is not None and (spec is None or spec.by is ThrottleBy.NONE):
+        spec = replace(WHOLE_NETWORK, disks=None if spec is None else spec.disks)
     found = None if spec is None else throttle_of(spec, waves, state, facts.inbound)
     if found is None:
         return None
@@ -74,14 +84,21 @@ def _throttle(
 
 
 def _with_disk_space(
-    found: Examination, plan: Plan, change: PlanDiff, facts: ClusterFacts
+    found: Examination,
+    plan: ReassignmentPlan,
+    change: PlanDiff,
+    facts: ClusterFacts,
+    policy: Policy | None,
 ) -> Examination:
     """Refuse waves for which a broker lacks disk space.
 
-    Warn of brokers that were asked and do not report theirs. Warn of partitions of unknown size,
-    too, whose copies cannot be compared with the disk space.
+    Warn of disks that are filled above the plan's limit, or refuse them by the policy. Warn of
+    brokers that were asked and do not report theirs, and of partitions of unknown size, whose
+    copies cannot be compared with the disk space.
     """
-    lacking = check_disk_space([wave.reassignments for wave in change.waves], facts.usable)
+    lacking = tuple(check_disk_space(change.disks, plan.disk_fill, policy))
+    filled = tuple(each.message for each in lacking if not refuses(each))
+    found = replace(found, warnings=(*found.warnings, *filled))
     receivers = {broker for target in change.pending for broker in target.added}
     unavailable = {broker for broker in receivers if facts.usable.get(broker, 0) is None}
     if unavailable:

@@ -6,6 +6,8 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from kadmin.plan.directories import Directories
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
@@ -111,12 +113,13 @@ class PlanHistory:
     """History of a plan in operations on record.
 
     It has their original replicas, and the partitions that they published. `cancelled`: the last of
-    them was cancelled.
+    them was cancelled. `directories` are those of now, where the plan names some.
     """
 
     origin: Assignment = field(default_factory=dict)
     partitions: frozenset[TopicPartition] = frozenset()
     cancelled: bool = False
+    directories: Directories = field(default_factory=Directories)
 
 
 @dataclass(frozen=True, slots=True)

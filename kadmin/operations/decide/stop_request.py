@@ -28,6 +28,7 @@ from kadmin.operations.decide.actions import (
     Advance,
     AskListening,
     Finish,
+    PublishLogDirs,
     PublishWave,
     RunErrand,
     TakeBack,
@@ -35,6 +36,7 @@ from kadmin.operations.decide.actions import (
 )
 from kadmin.operations.decide.catch_up import CatchUpWork
 from kadmin.operations.decide.decommission import DecommissionWork
+from kadmin.operations.decide.growth import GrowthWork
 from kadmin.operations.decide.maintenance import MaintenanceWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.recovery import RecoveryWork
@@ -69,10 +71,16 @@ def apply_stop_request(
     if isinstance(action, Finish | Advance) or _goes_on(action, work, observed, memory):
         return action
     if not isinstance(work, ReassignmentWork):
-        return stopped(request, None)
+        return stopped(request, None, _what_stays(work, observed))
     tally = work.tally(observed, memory)
     moved = f"{tally.done} of {count(tally.total, 'partition')} moved"
     return stopped(request, work.undone_by(observed, memory), f"{_QUIET}, {moved}")
+
+
+def _what_stays(work: OperationSpec, observed: Observed) -> str:
+    if isinstance(work, GrowthWork):
+        return f"{_QUIET}, {work.added_in_words(observed.state)}"
+    return _QUIET
 
 
 def _without_waves(
@@ -103,6 +111,8 @@ def _goes_on(action: Action, work: OperationSpec, observed: Observed, memory: Me
     if isinstance(action, RunErrand) and action.errand is Errand.UNCORDON:
         return True
     if isinstance(action, Wait | TakeBack) and work.in_flight(observed, memory):
+        return True
+    if isinstance(action, PublishLogDirs) and work.in_flight(observed, memory):
         return True
     asks_for_wave = isinstance(action, AskListening) and action.channel is Channel.REASSIGNMENT
     return (asks_for_wave or isinstance(action, PublishWave)) and published(observed, memory)

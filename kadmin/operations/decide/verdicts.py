@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.spec import Verdict
+from kadmin.plan.directories import DirectoryPlace, placements
 from kadmin.plan.model import Elect
 from kadmin.plan.progress import Progress, judge
 
@@ -41,7 +42,25 @@ def reassignment_verdicts(
         ):
             progress = Progress.SETTLED
         detail = "" if progress is Progress.DONE else _detail(target, state)
+        if progress is Progress.DONE and (away := _elsewhere(target, executed)):
+            progress, detail = away
         yield Verdict(partition.topic, partition.partition, progress, detail)
+
+
+def _elsewhere(target: PartitionTarget, executed: PlanHistory) -> tuple[Progress, str] | None:
+    """Judge a partition with its replicas in place and not in the log directories of the plan."""
+    found, named = executed.directories, list(placements(target, executed.directories))
+    away = [(broker, path) for broker, path, place in named if place is not DirectoryPlace.THERE]
+    if not away:
+        return None
+    progress = Progress.CANCELLED if executed.cancelled else Progress.WAITING
+    if any(place is DirectoryPlace.MOVING for _, _, place in named):
+        progress = Progress.RUNNING
+    return progress, "; ".join(
+        f"broker {broker} has it in "
+        f"{found.present(target.partition, broker) or 'an unknown log directory'}, wanted {path}"
+        for broker, path in away
+    )
 
 
 def _led_by_first(target: PartitionTarget, state: ClusterState) -> bool:

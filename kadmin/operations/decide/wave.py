@@ -8,7 +8,13 @@ from kadmin.operations.decide.actions import HEALTH_POLL_S, STALLED_S, AskHealth
 from kadmin.operations.decide.common import before_publish
 from kadmin.operations.decide.failures import dead_target, dead_targets, rejected
 from kadmin.operations.decide.troubles import troubles, without_source
-from kadmin.operations.record.steps import Channel, WaveStep, refused_by_cluster, waves_of
+from kadmin.operations.record.steps import (
+    Channel,
+    WaveStep,
+    log_dirs_of,
+    refused_by_cluster,
+    waves_of,
+)
 from kadmin.plan.progress import Progress, is_union
 from kadmin.wording import name_some
 
@@ -60,13 +66,16 @@ def health_gate(
 ) -> Action | None:
     """Ask for the cluster's health before the next publish, or wait while it has new trouble."""
     # Before the first wave the record was made from the state that it would be compared with.
-    if not waves_of(observed.steps):
+    asked = log_dirs_of(observed.steps)
+    if not waves_of(observed.steps) and all(step.wave == memory.wave for step in asked):
         return None
     seen = memory.health
+    # What brokers are asked for before the wave is a part of it.
+    begins = bool(asked) and asked[-1] is observed.steps[-1] and asked[-1].wave == memory.wave
     if (
         seen is None
         or seen.wave != memory.wave
-        or seen.at < memory.step_seen_at
+        or (seen.at < memory.step_seen_at and not begins)
         or (seen.trouble and now - seen.at >= HEALTH_POLL_S)
     ):
         return AskHealth(to_come)

@@ -10,8 +10,8 @@ from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.takeover import resume
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationState
-from kadmin.operations.record.steps import current_hours
 from kadmin.operations.record.stop_request import Stop
+from kadmin.operations.record.throttle_steps import current_hours
 from kadmin.plan.hours import until
 
 if TYPE_CHECKING:

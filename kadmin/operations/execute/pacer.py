@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.observers.commit_delays import CommitDelays
 from kadmin.operations.observers.signals import Signals
-from kadmin.operations.record.steps import current_hours
+from kadmin.operations.record.throttle_steps import current_hours
 from kadmin.operations.throttles.changes import require_followed
 from kadmin.plan.commit_delay import watched
 from kadmin.plan.hours import until

@@ -21,6 +21,7 @@ from kadmin.operations.decide.actions import (
     NoteGone,
     Observed,
     PlanRound,
+    RestoreConfigs,
     RunErrand,
     Wait,
     unfinished,
@@ -41,6 +42,7 @@ from kadmin.operations.execute.pacer import Pacer
 from kadmin.operations.execute.sender import Sender
 from kadmin.operations.observers.health import HealthGate
 from kadmin.operations.observers.other_tools import OtherTools
+from kadmin.operations.reading.directories import DirectoryReader, between_disks_now
 from kadmin.operations.reading.empty import see_empty
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
@@ -83,9 +85,13 @@ class Runner:
         self._work = work
         self._other_tools = OtherTools(context, work)
         self._health_gate = HealthGate(context, record, self._other_tools)
-        self._throttling = Throttling(context, record, work)
+        between_disks = partial(between_disks_now, context, record.operation_id, work)
+        self._throttling = Throttling(context, record, work, between_disks)
         self._late_brokers = LateBrokers(context, work, self._throttling)
         self._replica_bytes = ReplicaBytes(
+            work, context.backend.brokers, context.clock, context.tell
+        )
+        self._directories = DirectoryReader(
             work, context.backend.brokers, context.clock, context.tell
         )
         self._pace = Pace(work)
@@ -130,6 +136,7 @@ class Runner:
     def _close(self) -> None:
         self._pacer.close()
         self._replica_bytes.close()
+        self._directories.close()
 
     def _observe(self) -> Observed:
         context, request = self._context, self._session.request()
@@ -154,6 +161,7 @@ class Runner:
         observed = Observed(state, steps, context.backend.capabilities, request)
         if not cancelling:
             observed = self._replica_bytes.measure(observed, self._memory)
+        observed = self._directories.look(observed, self._memory)
         self._remember(observed)
         if request is None:
             self._session.write(partial(self._late_brokers.look, state))
@@ -220,7 +228,7 @@ class Runner:
                 self._memory = replace(self._memory, stop=see_stop(self._context, action))
             case AskEmpty():
                 self._look_whether_empty(action)
-            case NoteGone() | PlanRound() | RunErrand():
+            case NoteGone() | PlanRound() | RunErrand() | RestoreConfigs():
                 return self._run_errand(action)
             case Wait() | Finish():
                 return None
@@ -247,7 +255,7 @@ class Runner:
             again = command("resume", self._record.operation_id)
             self._session.write(lambda lease: self._throttling.take_down(lease, again))
 
-    def _run_errand(self, action: NoteGone | PlanRound | RunErrand) -> str | None:
+    def _run_errand(self, action: NoteGone | PlanRound | RunErrand | RestoreConfigs) -> str | None:
         context, steps = self._context, self._session.steps()
         reason = self._session.write(lambda lease: Errands(context, steps, lease).run(action))
         if reason is not None:
@@ -255,12 +263,12 @@ class Runner:
         if isinstance(action, RunErrand):
             errands = self._memory.errands | {action.errand}
             self._memory = replace(self._memory, errands=errands)
-            return None
         if isinstance(action, PlanRound):
             self._close()
             self._equip(self._session.steps())
             self._memory = replace(self._memory, empty=None)
-        self._session.write(self._throttling.set_up)
+        if isinstance(action, NoteGone | PlanRound):
+            self._session.write(self._throttling.set_up)
         return None
 
     def _finish(self, finish: Finish, observed: Observed) -> str:

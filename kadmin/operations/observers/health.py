@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kadmin.insight.diagnosis.health import health_of, new_trouble
 from kadmin.operations.reading.brokers import with_disks
 from kadmin.plan.copying import sized
-from kadmin.plan.disk_space import shortages
+from kadmin.plan.disk_forecast import forecast
 from kadmin.plan.facts import ClusterFacts
 from kadmin.wording import name_some
 
@@ -53,13 +53,14 @@ class HealthGate:
     def _shortages(
         self, waves: Sequence[Sequence[PartitionTarget]], state: ClusterState
     ) -> tuple[str, ...]:
-        """Name the brokers that lack disk space for the waves, by the log dirs of live brokers.
+        """Name the brokers and disks that lack space for the waves, by log dirs of live brokers.
 
         Unknown space is enough. Brokers are asked no more once none reports its space: that costs
         time at every wave.
         """
-        if not self._reports_space or not any(target.added for wave in waves for target in wave):
+        copies = any(target.added or target.directories for wave in waves for target in wave)
+        if not self._reports_space or not copies:
             return ()
         facts = with_disks(ClusterFacts(), state, self._context.backend.brokers(state))
         self._reports_space = any(usable is not None for usable in facts.usable.values())
-        return tuple(str(each) for each in shortages(sized(waves, facts.sizes), facts.usable))
+        return tuple(str(each) for each in forecast(sized(waves, facts.sizes), facts).shortages)

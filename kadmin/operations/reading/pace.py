@@ -10,7 +10,7 @@ from kadmin.operations.decide.failures import dead_targets
 from kadmin.operations.decide.spec import Tally
 from kadmin.operations.decide.troubles import without_source
 from kadmin.operations.events import Progressed
-from kadmin.operations.record.steps import current_hours
+from kadmin.operations.record.throttle_steps import current_hours
 from kadmin.plan.copied import SAMPLE_S, Sample, eta_of, rate_of, with_sample
 from kadmin.plan.ending import ending
 

@@ -8,7 +8,7 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfoNotFoundError
 
-from kadmin.operations.record.steps import current_hours, throttles_of
+from kadmin.operations.record.throttle_steps import current_hours, throttles_of
 from kadmin.plan.throttle import rates_of
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from kadmin.operations.decide import decide, recall, remember
 from kadmin.operations.decide.actions import Observed
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.settling import settle
+from kadmin.operations.reading.directories import with_directories
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.next_action import advanced, obstacle_of
 from kadmin.operations.reading.pace import Pace
@@ -19,12 +20,8 @@ from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState
-from kadmin.operations.record.steps import (
-    current_hours,
-    current_throttle,
-    drains_of,
-    published_by,
-)
+from kadmin.operations.record.steps import drains_of, published_by
+from kadmin.operations.record.throttle_steps import current_hours, current_throttle
 from kadmin.plan.pairs import paused
 
 if TYPE_CHECKING:
@@ -195,6 +192,7 @@ class StatusReader:
         throttle = current_throttle(record, steps)
         memory = self._memories.get(operation_id, recall(steps))
         memory = replace(memory, at_once=paused(current_hours(throttle), at))
+        observed = with_directories(self._context, work, observed)
         memory = advanced(self._context, work, observed, memory, now)
         with replica_bytes:
             observed = replica_bytes.measure(observed, memory)

@@ -23,6 +23,7 @@ from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import (
     CancelStep,
     ElectionStep,
+    LogDirsStep,
     ProbeStep,
     Sending,
     StepKind,
@@ -281,6 +282,8 @@ def _count(step: Step, work: OperationSpec | None) -> int | None:
     match step:
         case CancelStep() | ElectionStep():
             return len(step.partitions)
+        case LogDirsStep():
+            return len(step.log_dirs)
         case TopicStep():
             return len(step.topics)
     return 0 if isinstance(step, ProbeStep) else None
@@ -297,6 +300,7 @@ def _bytes(step: Step, work: OperationSpec | None) -> int | None:
                 StepKind.PROBE,
                 StepKind.DELETION,
                 StepKind.CREATION,
+                StepKind.GROWTH,
                 StepKind.THROTTLE,
             }
             else None

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.documents.dump import plan_digest
+from kadmin.operations import events
 from kadmin.operations.decide.kinds import kind_of, spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork, published_targets
 from kadmin.operations.decide.spec import PlanHistory
+from kadmin.operations.reading.directories import read_directories
 from kadmin.operations.record.record import OperationState
+from kadmin.plan.model import ReassignmentPlan
 from kadmin.plan.progress import Progress
 from kadmin.plan.rules import other_cluster, require
 
@@ -39,7 +43,14 @@ def verify(context: Context, plan: Plan) -> Verification:
     kind = kind_of(plan)
     state = context.backend.read(kind.scope(plan))
     require(other_cluster(plan, state.cluster_id))
-    return Verification(tuple(kind.verdicts(plan, state, _published(context, plan))))
+    history = _published(context, plan)
+    if isinstance(plan, ReassignmentPlan) and plan.names_directories:
+        with closing(context.backend.brokers(state)) as brokers:
+            found, unknown = read_directories(brokers, plan.reassignments, state)
+        for text in unknown:
+            context.tell(events.Note(f"log directories are not known: {text}"))
+        history = replace(history, directories=found)
+    return Verification(tuple(kind.verdicts(plan, state, history)))
 
 
 def history(context: Context) -> tuple[Listing, ...]:

@@ -26,6 +26,7 @@ from kadmin.operations.record.loading import (
     load_high_watermarks,
     load_holder,
     load_numbers,
+    load_partition,
     load_partitions,
     load_recipe,
     load_stop_request,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import HighWatermark
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
+    from kadmin.plan.directories import FirstDirectories
     from kadmin.plan.model import TopicRecipe
     from kadmin.plan.throttle import ConfigChanges
 
@@ -100,6 +102,10 @@ def encode_record(record: OperationRecord) -> bytes:
             **_dump_asked(record.throttle),
         },
     }
+    if record.unclean:
+        value |= {"min_reader": RECORD_VERSION, "unclean": dict(sorted(record.unclean.items()))}
+    if record.log_dirs:
+        value |= {"min_reader": RECORD_VERSION, "log_dirs": _dump_log_dirs(record.log_dirs)}
     return zlib.compress(dump(value), level=9)
 
 
@@ -118,9 +124,11 @@ def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
     value["recipes"] = tuple(load_recipe(recipe) for recipe in value["recipes"])
     value["high_watermarks"] = load_high_watermarks(value.get("health") or {})
     value["health"] = _load_health(value.get("health"))
+    value["log_dirs"] = _load_log_dirs(value.get("log_dirs", ()))
     value["throttle"] = _load_throttle(value.get("throttle"))  # records before throttles have none
     require(str, *(value[name] for name in ("plan_text", "plan_digest", "created_at")))
     load_texts({"cluster_id": value["cluster_id"], **value["topic_ids"]})
+    load_texts(value.get("unclean", {}))
     if value["operation_id"] != operation_id:
         raise ValueError(f"it is the record of operation {value['operation_id']!r}")
     return OperationRecord(**value)
@@ -195,6 +203,26 @@ def dump(value: object) -> bytes:
 
 def _dump_assignment(assignment: Assignment) -> list[list[Any]]:
     return [[tp.topic, tp.partition, list(replicas)] for tp, replicas in sorted(assignment.items())]
+
+
+def _dump_log_dirs(log_dirs: FirstDirectories) -> list[list[Any]]:
+    return [
+        [tp.topic, tp.partition, sorted(paths.items())] for tp, paths in sorted(log_dirs.items())
+    ]
+
+
+def _load_log_dirs(value: Sequence[Any]) -> FirstDirectories:
+    found = {}
+    for topic, number, paths in value:
+        require(str, *(path for _, path in paths))
+        found[load_partition(topic, number)] = dict(
+            zip(
+                load_numbers([broker for broker, _ in paths]),
+                [path for _, path in paths],
+                strict=True,
+            )
+        )
+    return found
 
 
 def dump_partitions(partitions: Sequence[TopicPartition]) -> list[list[Any]]:

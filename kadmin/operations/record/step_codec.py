@@ -32,6 +32,7 @@ from kadmin.operations.record.steps import (
     Channel,
     Errand,
     Intent,
+    LogDirsStep,
     Replaced,
     Sending,
     Step,
@@ -45,8 +46,11 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas, TopicPartition
 
 _OF_KINDS: dict[str, Any] = {
-    **dict.fromkeys(("wave", "channel", "replaced", "throttle", "intent")),
+    **dict.fromkeys(("wave", "channel", "replaced", "throttle", "intent", "broker_id")),
     "errand": None,
+    "log_dirs": {},
+    "present": {},
+    "topic_ids": {},
     "partitions": (),
     "topics": (),
     "brokers": (),
@@ -72,11 +76,17 @@ def encode_step(step: Step) -> bytes:
     }
     if newer := {name: given[name] for name in ("brokers", "errand") if given[name]}:
         value |= {"min_reader": RECORD_VERSION, **newer}
-    if step.kind is StepKind.UNCLEAN_ELECTION:
+    if step.kind in {StepKind.UNCLEAN_ELECTION, StepKind.CONFIG, StepKind.GROWTH}:
         value |= {"min_reader": RECORD_VERSION}
     if given["waves"]:
         waves = [[_dump_target(each) for each in wave] for wave in given["waves"]]
         value |= {"min_reader": RECORD_VERSION, "waves": waves}
+    if isinstance(step, LogDirsStep):
+        value |= {
+            "min_reader": RECORD_VERSION,
+            "broker_id": step.broker_id,
+            "log_dirs": _dump_log_dirs(step),
+        }
     if step.sending is not None:
         value |= {
             "min_reader": RECORD_VERSION,
@@ -95,9 +105,10 @@ def decode_step(data: bytes) -> Step:
         raise ValueError(f"no step has {', '.join(sorted(odd))}")
     kind, sending, intent = StepKind(value["kind"]), value.get("sending"), value.get("intent")
     channel, replaced, throttle = value["channel"], value["replaced"], value.get("throttle")
-    staged = kind in {StepKind.WAVE, StepKind.GONE}
+    staged = kind in {StepKind.WAVE, StepKind.GONE, StepKind.LOG_DIRS}
     brokers, errand = load_numbers(value.get("brokers", [])), value.get("errand")
     require(int, value["number"], *((value["wave"],) if staged else ()))
+    require(int, *((value.get("broker_id"),) if kind is StepKind.LOG_DIRS else ()))
     require(str, value["at"], *value["topics"], *(reason for _, _, reason in value["refused"]))
     require_any(int, value["wave"])
     given = {
@@ -114,6 +125,8 @@ def decode_step(data: bytes) -> Step:
         },
         "refused_topics": load_texts(value.get("refused_topics", {})),
         "throttle": None if throttle is None else _load_throttle_change(throttle),
+        **_load_log_dirs(value.get("log_dirs")),
+        "broker_id": value.get("broker_id"),
         "sending": None if sending is None else Sending(sending),
         "intent": None if intent is None else _load_intent(intent),
     }
@@ -132,6 +145,33 @@ def _load_target(value: Any) -> PartitionTarget:  # noqa: ANN401 - JSON
     return PartitionTarget(
         load_partition(topic, number), load_numbers(replicas), load_numbers(current)
     )
+
+
+def _dump_log_dirs(step: LogDirsStep) -> str:
+    replicas = [
+        [tp.topic, tp.partition, path, step.present.get(tp)]
+        for tp, path in sorted(step.log_dirs.items())
+    ]
+    return _pack(dump({"replicas": replicas, "topic_ids": dict(step.topic_ids)}))
+
+
+def _load_log_dirs(packed: str | None) -> dict[str, Any]:
+    if packed is None:
+        return {"log_dirs": {}, "present": {}, "topic_ids": {}}
+    value = json.loads(_unpack(packed))
+    log_dirs, present = {}, {}
+    for topic, number, path, before in value["replicas"]:
+        partition = load_partition(topic, number)
+        require(str, path)
+        require_any(str, before)
+        log_dirs[partition] = path
+        if before is not None:
+            present[partition] = before
+    return {
+        "log_dirs": log_dirs,
+        "present": present,
+        "topic_ids": load_texts(value["topic_ids"]),
+    }
 
 
 def _dump_replaced(replaced: Replaced) -> dict[str, Any]:

@@ -9,17 +9,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from kadmin.operations.record.record import ThrottleRecord
-from kadmin.plan.model import hours_of
-from kadmin.plan.throttle import apply_revision
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kadmin.cluster.model import Replicas, TopicPartition
-    from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.throttle_request import ThrottleRequest
-    from kadmin.plan.hours import Hours
     from kadmin.plan.model import PartitionTarget
     from kadmin.plan.signals import SignalValue
     from kadmin.plan.throttle import ConfigChanges
@@ -38,15 +32,18 @@ class StepKind(StrEnum):
     PROBE = "probe"
     THROTTLE = "throttle"
     WAVE = "wave"
+    LOG_DIRS = "log directories"
     ELECTION = "election"
     UNCLEAN_ELECTION = "unclean election"
     DELETION = "deletion"
     CREATION = "creation"
+    GROWTH = "growth"
     CANCEL = "cancel"
     REPAIR = "repair"
     GONE = "gone"
     DRAIN = "drain"
     ERRAND = "errand"
+    CONFIG = "config"
 
 
 class Errand(StrEnum):
@@ -216,6 +213,38 @@ class CreationStep(TopicStep):
 
 
 @dataclass(frozen=True, slots=True)
+class ConfigStep(TopicStep):
+    """Topics whose configs of before are there again, after an unclean election that set them."""
+
+    kind = StepKind.CONFIG
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthStep(TopicStep):
+    """A request for more partitions of topics."""
+
+    kind = StepKind.GROWTH
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirsStep(StepOnRecord):
+    """A request to a broker to have replicas of the wave at index `wave` in log directories.
+
+    `present` are the directories in which they were; a replica that the broker did not have is not
+    in it: the broker remembers the wanted one. `topic_ids` are those that were read before,
+    `refused` the reasons for refused replicas.
+    """
+
+    kind = StepKind.LOG_DIRS
+    wave: int
+    broker_id: int
+    log_dirs: Mapping[TopicPartition, str]
+    present: Mapping[TopicPartition, str] = field(default_factory=dict)
+    topic_ids: Mapping[str, str | None] = field(default_factory=dict)
+    refused: Mapping[TopicPartition, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class GoneStep(StepOnRecord):
     """Brokers that were seen stopped in the stage at index `wave` of a maintenance."""
 
@@ -261,15 +290,18 @@ Step: TypeAlias = (
     ProbeStep
     | ThrottleStep
     | WaveStep
+    | LogDirsStep
     | CancelStep
     | ElectionStep
     | UncleanElectionStep
     | DeletionStep
     | CreationStep
+    | GrowthStep
     | HealStep
     | GoneStep
     | DrainStep
     | ErrandStep
+    | ConfigStep
 )
 
 
@@ -292,7 +324,12 @@ def waves_of(steps: Iterable[Step]) -> list[int]:
 
 def stages_of(steps: Iterable[Step]) -> list[int]:
     """Return the indices of the waves, and of a maintenance's stages, that steps belong to."""
-    return [step.wave for step in steps if isinstance(step, WaveStep | GoneStep)]
+    return [step.wave for step in steps if isinstance(step, WaveStep | LogDirsStep | GoneStep)]
+
+
+def log_dirs_of(steps: Iterable[Step]) -> tuple[LogDirsStep, ...]:
+    """Return the requests for log directories, in order."""
+    return tuple(step for step in steps if isinstance(step, LogDirsStep))
 
 
 def drains_of(steps: Iterable[Step]) -> tuple[DrainStep, ...]:
@@ -335,53 +372,3 @@ def refused_by_cluster(steps: Iterable[Step]) -> Mapping[TopicPartition, str]:
     """Return the partitions that the cluster refused, each with its last reason."""
     asked = (step for step in steps if isinstance(step, ReassigningStep | ElectionStep))
     return {partition: reason for step in asked for partition, reason in step.refused.items()}
-
-
-def writes_unanswered(steps: Iterable[Step]) -> bool:
-    """Whether a request on the throttle is unanswered: it may be applied at any later time."""
-    return any(
-        isinstance(step, ThrottleStep) and step.sending is Sending.UNANSWERED for step in steps
-    )
-
-
-def throttle_changes(steps: Iterable[Step]) -> Iterator[ThrottleChange]:
-    """Yield the changes of the throttle in order."""
-    return (
-        step.throttle
-        for step in steps
-        if isinstance(step, ThrottleStep) and step.throttle is not None
-    )
-
-
-def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> ThrottleRecord | None:
-    """Return the throttle of an operation, with the changes by its steps.
-
-    None without a throttle.
-    """
-    *_, (_, throttle) = throttles_of(record, steps)
-    return throttle
-
-
-def throttles_of(
-    record: OperationRecord, steps: Iterable[Step]
-) -> Iterator[tuple[ThrottleStep | None, ThrottleRecord | None]]:
-    """Yield the first throttle of an operation, then each step that changed it with the next one.
-
-    The first has no step; it is None where the operation began without a throttle.
-    """
-    throttle = record.throttle
-    yield None, throttle
-    for step in steps:
-        if not isinstance(step, ThrottleStep) or step.throttle is None:
-            continue
-        change = step.throttle
-        before: ConfigChanges = {} if throttle is None else throttle.changes
-        asked = throttle if change.request is None else change.request
-        spec, hours = (None, None) if asked is None else (asked.spec, asked.hours)
-        throttle = ThrottleRecord(change.rate, apply_revision(before, change.changes), spec, hours)
-        yield step, throttle
-
-
-def current_hours(throttle: ThrottleRecord | None) -> Hours | None:
-    """Return the hours of a throttle on record, None where copies may run at any time."""
-    return None if throttle is None or throttle.hours is None else hours_of(throttle.hours)

@@ -9,8 +9,10 @@ from kadmin.errors import InvalidInputError, KadminError
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.record.record import ROLLS_BACK, OperationKind
-from kadmin.operations.record.steps import current_throttle, drains_of
+from kadmin.operations.record.steps import drains_of
+from kadmin.operations.record.throttle_steps import current_throttle
 from kadmin.plan.model import (
+    ANY_LOG_DIR,
     UNTHROTTLED,
     Elect,
     MaintenancePlan,
@@ -57,6 +59,10 @@ def _without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, Ne
             "what the new leaders lack is lost: a leader that returns deletes its own copy of it",
             command("inspect partitions") + ", to see the leaders",
         ),
+        OperationKind.GROWTH: (
+            "Kafka removes no partition of a topic",
+            command("inspect partitions") + ", to see the partitions",
+        ),
         OperationKind.RECREATION: (
             "it created topics; a plan of kind TopicDeletion deletes them",
             command("apply", "FILE") + ", with such a plan",
@@ -74,9 +80,9 @@ def _without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, Ne
 def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPlan:
     """Return the plan that restores the original replicas of an operation's partitions.
 
-    None is the last operation. Partitions that have their original replicas are left out; so are
-    deleted ones, with a note. Limits, order, rate of the throttle and elections are those of the
-    operation.
+    None is the last operation. Partitions that have their original replicas are left out, unless
+    their log directories of before are on record; so are deleted ones, with a note. Limits, order,
+    rate of the throttle and elections are those of the operation.
     """
     context.backend.check()
     record = context.operations.record(operation_id) if operation_id is not None else _last(context)
@@ -151,9 +157,11 @@ def _reversed(
             replicas,
             current=planned[partition].replicas if partition in planned else now,
             size_bytes=planned[partition].size_bytes if partition in planned else None,
+            log_dirs=_log_dirs(replicas, record.log_dirs.get(partition)),
         )
         for partition, replicas in origin.items()
-        if (now := state.replicas(partition)) not in {None, replicas}
+        if (now := state.replicas(partition)) is not None
+        and (now != replicas or partition in record.log_dirs)
     )
     header = PlanHeader(
         name=f"rollback-{record.operation_id}",
@@ -169,7 +177,14 @@ def _reversed(
         plan.order,
         allow_replication_factor_change=True,
         allow_fewer_racks=True,
+        moves_per_disk=plan.moves_per_disk,
+        disk_fill=plan.disk_fill,
     )
+
+
+def _log_dirs(replicas: Sequence[int], first: Mapping[int, str] | None) -> tuple[str, ...] | None:
+    """Return the log directories of before; None for a partition of which none is on record."""
+    return None if first is None else tuple(first.get(each, ANY_LOG_DIR) for each in replicas)
 
 
 def _throttle(plan: ReassignmentPlan, throttle: ThrottleRecord | None) -> ThrottleSpec | None:

@@ -10,7 +10,7 @@ from kadmin.cluster.config_entity import DEFAULT_ENTITY
 from kadmin.next_step import command
 from kadmin.operations.events import Note
 from kadmin.operations.record.holder import is_run_by
-from kadmin.operations.record.steps import current_throttle, writes_unanswered
+from kadmin.operations.record.throttle_steps import current_throttle, writes_unanswered
 from kadmin.plan.throttle import THROTTLE_KEYS, holds_ours
 from kadmin.wording import name_some
 

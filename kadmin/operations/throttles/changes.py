@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
 
-from kadmin.errors import NotCompletedError
+from kadmin.errors import BusyError, NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.decommission import DecommissionWork
 from kadmin.operations.record.record import ThrottleRecord
-from kadmin.operations.record.steps import ThrottleChange, ThrottleStep, throttle_changes
+from kadmin.operations.record.steps import ThrottleChange, ThrottleStep
+from kadmin.operations.record.throttle_steps import throttle_changes
 from kadmin.plan.rules import check_hours, check_throttle, require
 from kadmin.plan.throttle import (
+    disk_rates,
     edits_to_restore,
     merge,
     only_readable,
@@ -24,10 +26,11 @@ from kadmin.plan.throttle import (
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
     from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.port import Backend
@@ -42,6 +45,9 @@ if TYPE_CHECKING:
         ConfigValues,
         ForeignValue,
     )
+
+    BetweenDisks: TypeAlias = Callable[[ClusterState], Mapping[TopicPartition, tuple[int, ...]]]
+    """Asks which partitions are moved between disks now, with their brokers."""
 
 _STEP_CHARS = 400_000
 """Characters of config values in one step: compressed they stay far below the packet limit of any
@@ -58,6 +64,40 @@ def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleReco
     found = backend.read_configs(throttle.values)
     changes = merge(only_readable(throttle.values, found, {}), found)
     return ThrottleRecord(throttle.rate, changes, throttle.asked, throttle.hours)
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """The partitions that keep a throttle.
+
+    They are copied between brokers, or moved between the disks of these brokers.
+    """
+
+    copied: tuple[TopicPartition, ...]
+    between_disks: Mapping[TopicPartition, tuple[int, ...]]
+
+    def __bool__(self) -> bool:
+        return bool(self.copied or self.between_disks)
+
+    def __str__(self) -> str:
+        return name_some((*self.copied, *self.between_disks))
+
+
+def no_disks(_state: ClusterState) -> Mapping[TopicPartition, tuple[int, ...]]:
+    """Return no moves between disks, for operations that make none."""
+    return {}
+
+
+def in_flight(work: CopyingSpec, state: ClusterState, between_disks: BetweenDisks) -> InFlight:
+    """Return the partitions whose copies would go on without a throttle, were it removed."""
+    return InFlight(work.to_throttle(state), between_disks(state))
+
+
+def throttled_by(moving: InFlight, work: CopyingSpec, rate: int) -> Collection[ConfigEntity]:
+    """Return the topics and brokers whose throttle partitions in flight keep."""
+    copied = (each for each in work.targets if each.partition in moving.copied)
+    brokers = {broker for each in moving.between_disks.values() for broker in each}
+    return {*throttled(copied, rate), *disk_rates(brokers, rate)}
 
 
 class Removal:
@@ -98,6 +138,16 @@ def still_throttled(verb: str, failed: Mapping[ConfigEntity, str]) -> NotComplet
         f"The throttle {verb} on {name_some(sorted(failed))}.",
         cause="; ".join(dict.fromkeys(failed.values())),
         next_step=command("throttle clear", *brokers) + ", when they answer",
+    )
+
+
+def changed_before(foreign: Iterable[ForeignValue], resume: NextStep) -> BusyError:
+    """Build the error for values that others changed before anything was published."""
+    text = "A throttle was changed by others since the operation was recorded"
+    return BusyError(
+        f"{text}: {name_some(foreign)}.",
+        cause="it was left unchanged; nothing was published",
+        next_step="restore it, then " + resume,
     )
 
 

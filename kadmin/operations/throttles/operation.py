@@ -26,22 +26,24 @@ from kadmin.operations.decide import settling
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.holder import LostLockError, is_run_by
-from kadmin.operations.record.steps import (
-    ThrottleChange,
-    ThrottleStep,
+from kadmin.operations.record.steps import ThrottleChange, ThrottleStep, log_dirs_of, waves_of
+from kadmin.operations.record.throttle_steps import (
     current_throttle,
     throttle_changes,
-    waves_of,
     writes_unanswered,
 )
 from kadmin.operations.throttles.changes import (
     Removal,
+    changed_before,
+    in_flight,
     is_on_record,
     is_there,
+    no_disks,
     of_further_rounds,
     require_followed,
     still_throttled,
     throttle_steps,
+    throttled_by,
     wanted_by,
     with_most,
 )
@@ -55,7 +57,6 @@ from kadmin.plan.throttle import (
     rates,
     rates_in,
     rates_of,
-    throttled,
 )
 from kadmin.plan.throttle_words import rate_in_words
 from kadmin.wording import name_some
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import OperationRecord, ThrottleRecord
     from kadmin.operations.record.steps import Step
     from kadmin.operations.record.throttle_request import ThrottleRequest
+    from kadmin.operations.throttles.changes import BetweenDisks
     from kadmin.plan.signals import SignalValue
     from kadmin.plan.throttle import ConfigChanges, ConfigEdits, ConfigValues, ForeignValue
 
@@ -82,8 +84,15 @@ RECONCILE_S = 5.0
 class Throttling:
     """Sets, changes and removes the throttle of one recorded operation, if it has one."""
 
-    def __init__(self, context: Context, record: OperationRecord, work: OperationSpec) -> None:
+    def __init__(
+        self,
+        context: Context,
+        record: OperationRecord,
+        work: OperationSpec,
+        between_disks: BetweenDisks = no_disks,
+    ) -> None:
         self._context = context
+        self._between_disks = between_disks
         self._record = record
         self._work = work
         self._throttle = record.throttle
@@ -111,8 +120,7 @@ class Throttling:
             every = rates({**rates_of(self._throttle.changes), **rate_of})
             change = ThrottleChange(self._throttle.rate, {}, None, why, signals)
             self._put_on_record(every, change, lease)
-            steps = self._steps()
-            self._set(self._throttle, steps, lease)
+            self._set(self._throttle, self._steps(), lease)
 
     def set_up(self, lease: Lease) -> None:
         """Set the values of the throttle that are not set yet, while something is left to copy.
@@ -125,8 +133,8 @@ class Throttling:
             self._put_on_record(*wider, lease)
             steps = self._steps()
         if self._throttle is not None and (changed := self._set(self._throttle, steps, lease)):
-            text = f"throttled at {rate_in_words(self._throttle.rate)} on "
-            self._context.tell(events.Note(text + describe_entities(changed)))
+            rate, on = rate_in_words(self._throttle.rate), describe_entities(changed)
+            self._context.tell(events.Note(f"throttled at {rate} on {on}"))
         for change in throttle_changes(steps):
             self._taken_up = change.request or self._taken_up
 
@@ -142,8 +150,9 @@ class Throttling:
         changes = {entity: keys for entity, keys in wanted.items() if entity in found}
         foreign = edits_to_set(changes, found).kept
         # Followers catch up with or without a throttle.
-        if foreign and not waves_of(steps) and self._work.channel is not None:
-            raise self._changed_before(foreign)
+        begun = waves_of(steps) or log_dirs_of(steps)
+        if foreign and not begun and self._work.channel is not None:
+            raise changed_before(foreign, self._resume)
         self._note_kept(foreign)
 
         def edit(found: ConfigValues) -> ConfigEdits:
@@ -212,11 +221,8 @@ class Throttling:
         one. Values of other clients are kept, with a note.
         """
         backend, now = self._context.backend, self._context.clock.now()
-        if (
-            not backend.capabilities.late_configs
-            or self._throttle is None
-            or now < self._reconcile_at
-        ):
+        late = backend.capabilities.late_configs
+        if not late or self._throttle is None or now < self._reconcile_at:
             return
         self._reconcile_at = now + RECONCILE_S
         changes = self._throttle.changes
@@ -239,8 +245,8 @@ class Throttling:
         throttle, work = self._throttle, self._work
         if throttle is None or self._reported or not isinstance(work, CopyingSpec):
             return None
-        if moving := work.to_throttle(self._read()):
-            self._remains(f"{name_some(moving)} {work.UNDER_WAY}", next_step)
+        if moving := in_flight(work, self._read(), self._between_disks):
+            self._remains(f"{moving} {work.UNDER_WAY}", next_step)
             return None
         left = self._remove(throttle.changes, lease)
         self.removed = left is None
@@ -257,11 +263,11 @@ class Throttling:
         if throttle is None or self._reported or not isinstance(work, CopyingSpec):
             return None
         keeps = work.KEEPS_THROTTLE or not finishes
-        moving = work.to_throttle(self._read()) if keeps else ()
-        kept = throttled((each for each in work.targets if each.partition in moving), throttle.rate)
+        moving = in_flight(work, self._read(), self._between_disks) if keeps else None
+        kept = throttled_by(moving, work, throttle.rate) if moving else ()
         if moving:
             later = command("throttle clear") if finishes else self._resume
-            self._remains(f"{name_some(moving)} {work.UNDER_WAY}", later)
+            self._remains(f"{moving} {work.UNDER_WAY}", later)
         changes = {entity: keys for entity, keys in throttle.changes.items() if entity not in kept}
         left = self._remove(changes, lease, settles=finishes)
         self.removed = left is None and not moving
@@ -356,21 +362,12 @@ class Throttling:
         return self._context.backend.read(self._work.topics())
 
     def _has_copies_to_make(self, state: ClusterState) -> bool:
-        work = self._work
-        return isinstance(work, CopyingSpec) and bool(work.left_to_copy(work.targets, state))
+        return isinstance(self._work, CopyingSpec) and self._work.has_copies_to_make(state)
 
     def _steps(self) -> tuple[Step, ...]:
         steps = self._context.operations.steps(self._record.operation_id)
         self._throttle = current_throttle(self._record, steps)
         return steps
-
-    def _changed_before(self, foreign: tuple[ForeignValue, ...]) -> BusyError:
-        text = "A throttle was changed by others since the operation was recorded"
-        return BusyError(
-            f"{text}: {name_some(foreign)}.",
-            cause="it was left unchanged; nothing was published",
-            next_step="restore it, then " + self._resume,
-        )
 
     def _out_of_time(self, what: str) -> KadminError:
         next_step, number = self._resume, self._context.clock.stop_signal

@@ -12,10 +12,13 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from kadmin.plan.model.decommission import DecommissionPlan
+from kadmin.plan.model.field_types import ANY_LOG_DIR
+from kadmin.plan.model.growth import GrowthPlan, TopicGrowth
 from kadmin.plan.model.header import DocumentFile, PlanHeader
 from kadmin.plan.model.hours import HoursSpec, hours_of, read_outside
 from kadmin.plan.model.maintenance import MaintenancePlan, MaintenanceRound
 from kadmin.plan.model.plans import (
+    DEFAULT_MOVES_PER_DISK,
     DeletionLayout,
     DeletionPlan,
     Elect,
@@ -53,6 +56,8 @@ from kadmin.plan.model.throttle import (
 )
 
 __all__ = [
+    "ANY_LOG_DIR",
+    "DEFAULT_MOVES_PER_DISK",
     "LOAD_LEADER_CHANGES",
     "LOAD_MOVES",
     "STANDARD_DENY",
@@ -67,6 +72,7 @@ __all__ = [
     "ElectionPlan",
     "ForcedLeader",
     "FreeBytes",
+    "GrowthPlan",
     "HoursOfLoad",
     "HoursSpec",
     "LoadSpec",
@@ -88,6 +94,7 @@ __all__ = [
     "Switch",
     "ThrottleBy",
     "ThrottleSpec",
+    "TopicGrowth",
     "TopicRecipe",
     "WaveLimits",
     "WaveOrder",
@@ -107,5 +114,6 @@ Plan: TypeAlias = (
     | MaintenancePlan
     | DecommissionPlan
     | RecoveryPlan
+    | GrowthPlan
 )
 Document: TypeAlias = Plan | RebalanceRequest | Policy

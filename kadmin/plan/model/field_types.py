@@ -122,6 +122,18 @@ OrderedReplicas: TypeAlias = Annotated[
     "Broker ids in order: the first is the preferred leader.",
     Defined("replicas"),
 ]
+ANY_LOG_DIR = "any"
+"""The entry of a replica whose log directory the broker chooses."""
+LogDir: TypeAlias = Annotated[
+    str,
+    Keywords(
+        title="log directory",
+        pattern=r"^(?:any|/[^\u0000-\u001f\u007f]{0,4095})$",
+        x_hint="a path as the broker's log.dirs has it, or any",
+    ),
+    "The path of a log directory, as its broker names it, or any: the broker chooses.",
+    Defined("logDir"),
+]
 ByteSize: TypeAlias = Annotated[
     int,
     WrittenAs(str, read_size, format_size),

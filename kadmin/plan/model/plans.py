@@ -7,15 +7,19 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated, ClassVar, TypeAlias
 
+from kadmin.cluster.disks import DISK_FILL
 from kadmin.cluster.model import Replicas
 from kadmin.plan.model.field_types import (
+    ANY_LOG_DIR,
     NON_NEGATIVE,
     NOT_EMPTY,
     POSITIVE,
     PRINTABLE,
     ByteSize,
+    LogDir,
     OrderedReplicas,
     PartitionFields,
+    Percentage,
     TopicName,
 )
 from kadmin.plan.model.header import PlanHeader
@@ -26,8 +30,10 @@ from kadmin.schema.shapes import INLINE, At, Defined, Dumped, FieldGroup, Keywor
 
 DEFAULT_WAVE_PARTITIONS = 500
 DEFAULT_WAVE_PAYLOAD_BYTES = 64 * 1024
+DEFAULT_MOVES_PER_DISK = 2
 
 _ALLOW = FieldGroup("allow", "Waivers, each by its name.")
+_LIMITS = FieldGroup("limits", "Limits of single disks (log directories).")
 GUARDS = FieldGroup("allow", "Guards to waive, each by its name.")
 
 Waiver: TypeAlias = Annotated[bool, Keywords(title="waiver")]
@@ -65,7 +71,7 @@ class PartitionTarget:
     Where `current` is None, `apply` reads it under its lock.
     """
 
-    KEYS: ClassVar = ("current", "replicas", "size_bytes")
+    KEYS: ClassVar = ("current", "replicas", "log_dirs", "size_bytes")
 
     partition: Annotated[PartitionFields, INLINE]
     replicas: Annotated[OrderedReplicas, "The ordered target replicas."]
@@ -81,6 +87,17 @@ class PartitionTarget:
         ),
         "Bytes of one replica, for limits and progress.",
     ] = None
+    log_dirs: Annotated[
+        tuple[LogDir, ...] | None,
+        Keywords(title="list of log directories", minItems=1),
+        "The log directory of each replica, in the order of replicas; any: the broker chooses.",
+    ] = None
+
+    @property
+    def directories(self) -> Mapping[int, str]:
+        """The log directory of each broker for which the plan names one."""
+        named = zip(self.replicas, self.log_dirs or (), strict=False)
+        return {broker: path for broker, path in named if path != ANY_LOG_DIR}
 
     @property
     def added(self) -> Replicas:
@@ -130,6 +147,7 @@ class ReassignmentPlan:
         "throttle",
         "hours",
         "waves",
+        "limits",
         "order",
         "elect",
         "allow",
@@ -191,6 +209,31 @@ class ReassignmentPlan:
         At("topics_deleted", _ALLOW),
         "Topics may be deleted while the operation runs: their partitions are skipped.",
     ] = False
+    allow_failed_disks: Annotated[
+        Waiver,
+        At("failed_disks", _ALLOW),
+        "Brokers with a failed log directory may get replicas: it held none of these partitions.",
+    ] = False
+    # Left out where they are the default, as the order is.
+    moves_per_disk: Annotated[
+        int,
+        At("moves_per_disk", _LIMITS),
+        Dumped.UNLESS_DEFAULT,
+        POSITIVE,
+        Keywords(title="number of moves"),
+        "Replicas that are moved at once from or to any one disk, between the disks of a broker.",
+    ] = DEFAULT_MOVES_PER_DISK
+    disk_fill: Annotated[
+        Percentage,
+        At("disk_fill", _LIMITS),
+        Dumped.UNLESS_DEFAULT,
+        "The used part of a disk above which validate, diff and apply warn.",
+    ] = DISK_FILL
+
+    @property
+    def names_directories(self) -> bool:
+        """Whether the log directory of any replica is named."""
+        return any(target.directories for target in self.reassignments)
 
     def throttled_at(self, throttle: ThrottleSpec) -> ReassignmentPlan:
         """Return the plan with another throttle, in place of its own."""

@@ -63,7 +63,8 @@ class ThrottleSpec:
     `most`: the highest rate, where `amount` is the lowest and the rate follows the clients; None: a
     fixed rate. `pair`: partitions that are copied at once from one broker to another, at most.
     None: one where the rate follows the clients, else no limit. `signals` are the limits of
-    signals of the context, by name.
+    signals of the context, by name. `disks`: bytes per second of each broker that moves replicas
+    between its disks, None for no limit; it may be alone, beside NONE.
     """
 
     by: ThrottleBy
@@ -71,6 +72,7 @@ class ThrottleSpec:
     most: int | None = None
     pair: int | None = None
     signals: Mapping[str, SignalLimit] = field(default_factory=dict, hash=False)
+    disks: int | None = None
 
     @property
     def at_once(self) -> int | None:
@@ -83,7 +85,12 @@ class ThrottleSpec:
         Limits of signals are kept by a range alone: a fixed rate cannot follow them.
         """
         kept = {} if self.most is None else before.signals
-        return replace(self, pair=self.pair or before.pair, signals=self.signals or kept)
+        return replace(
+            self,
+            pair=self.pair or before.pair,
+            signals=self.signals or kept,
+            disks=self.disks or before.disks,
+        )
 
 
 UNTHROTTLED = ThrottleSpec(ThrottleBy.NONE, 0)
@@ -155,6 +162,11 @@ class ThrottleFields:
         "Signals of the context, by name, that are all to be below their limits; a rate that "
         "follows the clients goes down while one is not.",
     ] = field(default_factory=dict)
+    disks: Annotated[
+        ByteRate | None,
+        "Bytes per second that each broker may copy between its own disks; without it as fast as "
+        "the disks allow. Alone it leaves the copies between brokers without a throttle.",
+    ] = None
 
 
 def read_throttle(value: Any) -> ThrottleSpec:  # noqa: ANN401 - JSON
@@ -164,28 +176,38 @@ def read_throttle(value: Any) -> ThrottleSpec:  # noqa: ANN401 - JSON
     fields = read(ThrottleFields, value)
     if fields.rate is not None:
         most = fields.rate.max if fields.rate.max > fields.rate.min else None
-        return ThrottleSpec(ThrottleBy.RATE, fields.rate.min, most, fields.pair, fields.while_)
-    by = next(by for by in ThrottleBy if by in value)
-    return ThrottleSpec(by, getattr(fields, by), pair=fields.pair, signals=fields.while_)
+        return ThrottleSpec(
+            ThrottleBy.RATE, fields.rate.min, most, fields.pair, fields.while_, fields.disks
+        )
+    by = next((by for by in ThrottleBy if by in value), ThrottleBy.NONE)
+    amount = 0 if by is ThrottleBy.NONE else getattr(fields, by)
+    return ThrottleSpec(by, amount, pair=fields.pair, signals=fields.while_, disks=fields.disks)
 
 
 def write_throttle(throttle: ThrottleSpec) -> Any:  # noqa: ANN401 - JSON
     """Return a throttle as JSON."""
     if throttle == UNTHROTTLED:
         return throttle.by.value
-    amount: Any = throttle.amount
+    by: dict[str, Any] = {throttle.by.value: throttle.amount}
     if throttle.by is ThrottleBy.RATE:
-        amount = RateRange(throttle.amount, throttle.most or throttle.amount)
-    beside: Mapping[str, Any] = {"pair": throttle.pair, "while_": throttle.signals}
-    return write(ThrottleFields(**{throttle.by.value: amount, **beside}))
+        by = {"rate": RateRange(throttle.amount, throttle.most or throttle.amount)}
+    beside: Mapping[str, Any] = {
+        "pair": throttle.pair,
+        "while_": throttle.signals,
+        "disks": throttle.disks,
+    }
+    return write(ThrottleFields(**({} if throttle.by is ThrottleBy.NONE else by), **beside))
 
 
+_BY = [by.value for by in ThrottleBy if by is not ThrottleBy.NONE]
 _ONE_OF = [
-    *(
-        {"type": "object", "additionalProperties": True, "required": [by.value]}
-        for by in ThrottleBy
-        if by is not ThrottleBy.NONE
-    ),
+    *({"type": "object", "additionalProperties": True, "required": [by]} for by in _BY),
+    {
+        "type": "object",
+        "additionalProperties": True,
+        "required": ["disks"],
+        "propertyNames": {"enum": ["disks"]},
+    },
     {"const": ThrottleBy.NONE.value},
 ]
 Throttle: TypeAlias = Annotated[
@@ -196,6 +218,6 @@ Throttle: TypeAlias = Annotated[
         pattern=f"^{ThrottleBy.NONE}$",
         oneOf=_ONE_OF,
         x_hint="{rate: 50MB/s}, {finish_in: 6h}, {link_budget: 100MB/s}, "
-        "or none for copies that may use the whole network",
+        "{disks: 50MB/s}, or none for copies that may use the whole network",
     ),
 ]

@@ -84,3 +84,7 @@ def _orders(plan: MaintenancePlan) -> Iterator[Diagnostic]:
                 )
                 next_step = "name current, and the same brokers in another order"
                 yield Diagnostic(codes.NO_DEMOTION, message, next_step, field=field)
+            if target.directories:
+                message = f"{target.partition}: a maintenance moves nothing between disks"
+                next_step = "leave log_dirs out"
+                yield Diagnostic(codes.NO_DEMOTION, message, next_step, field=field)

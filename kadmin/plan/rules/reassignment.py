@@ -12,6 +12,7 @@ from kadmin.plan.copying import suggested_rate
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import Elect, ThrottleBy
 from kadmin.plan.rules.hours import check_hours
+from kadmin.plan.rules.log_dirs import check_log_dirs
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_partitions
 from kadmin.plan.rules.outlook import outlook, replicas_field
 from kadmin.plan.rules.pending import election_running, reassignment_running, stale_lists
@@ -56,6 +57,7 @@ def check_reassignment(
         yield _unsized(found, world) if found.code == codes.SIZE_UNKNOWN else found
     yield from check_throttle(plan.throttle, None if world is None else world.facts.signals)
     yield from check_hours(plan.hours, plan.throttle)
+    yield from check_log_dirs(plan, world)
     if world is not None:
         yield from _fewer_racks(plan, world)
         yield from stale_lists(plan.reassignments, world)
@@ -81,7 +83,7 @@ def _partitions(plan: ReassignmentPlan) -> Iterator[TopicPartition]:
 
 def _no_ops(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
     for index, target in enumerate(plan.reassignments):
-        if target.current == target.replicas:
+        if target.current == target.replicas and not target.directories:
             message = (
                 f"{target.partition}: target and current are both {list(target.replicas)}; skipped"
             )

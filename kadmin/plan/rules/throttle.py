@@ -83,6 +83,6 @@ def unthrottled_severity(throttle: ThrottleSpec | None, policy: Policy | None) -
     also to commands that act.
     """
     severity = warning_or_error(codes.UNTHROTTLED, policy)
-    if throttle is not None and (throttle != UNTHROTTLED or severity != "error"):
+    if throttle is not None and throttle.by is not ThrottleBy.NONE:
         return None
-    return severity
+    return None if throttle == UNTHROTTLED and severity != "error" else severity

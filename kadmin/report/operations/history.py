@@ -30,9 +30,8 @@ from kadmin.operations.record.steps import (
     ThrottleStep,
     TopicStep,
     WaveStep,
-    current_throttle,
-    throttle_changes,
 )
+from kadmin.operations.record.throttle_steps import current_throttle, throttle_changes
 from kadmin.plan.throttle import rates_of
 from kadmin.plan.throttle_words import rate_in_words, throttle_in_words
 from kadmin.report.kinds import STEP_WORDS

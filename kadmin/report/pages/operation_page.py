@@ -10,7 +10,8 @@ from kadmin.next_step import command
 from kadmin.operations.reading.rate_history import changed_rates
 from kadmin.operations.reading.timeline import moments
 from kadmin.operations.record.record import OperationState
-from kadmin.operations.record.steps import StepKind, current_throttle, waves_of
+from kadmin.operations.record.steps import StepKind, waves_of
+from kadmin.operations.record.throttle_steps import current_throttle
 from kadmin.plan.progress import Progress
 from kadmin.plan.throttle_words import hours_in_words
 from kadmin.plan.waves import copied_bytes

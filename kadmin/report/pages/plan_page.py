@@ -78,7 +78,7 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.
         drawn += load_charts(facts.load_hours, TIMES)
     if change is not None and change.pending:
         parts.append(_wave_section(change, found.throttle))
-    parts += disk_sections(facts.disks)
+    parts += disk_sections(facts.disks, () if change is None else change.disks.disks)
     parts.append(sections.losses(forecast, TIMES))
     if change is not None and change.pending:
         parts += [

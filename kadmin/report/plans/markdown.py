@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.plan.units import readable_size
-from kadmin.report.kinds import election_text, words_of
+from kadmin.report.kinds import LASTING, election_text, words_of
 from kadmin.report.markdown import MOST_ROWS, cell, code, folded, more, table
 from kadmin.report.plans.rows import (
     BROKER_COLUMNS,
+    DISK_COLUMNS,
+    DISK_MOVE_COLUMNS,
     PARTITION_COLUMNS,
     broker_rows,
+    disk_move_rows,
+    disk_rows,
     end_text,
+    growth_table,
     makespan_text,
     partition_row,
     target_table,
@@ -47,6 +52,8 @@ def diff_markdown(name: str, plan: Plan, examination: Examination) -> str:
         blocks.append(
             folded(title, ["name", *others], [[code(name), *rest] for name, *rest in named])
         )
+    if examination.new is not None:
+        blocks += [table(*growth_table(examination.new)), f"{LASTING}."]
     if examination.work is not None and (elected := election_text(plan)) is not None:
         blocks.append(f"{elected.capitalize()}.")
     return "\n\n".join(blocks) + "\n"
@@ -88,6 +95,19 @@ def _change(found: PlanDiff, throttle: Throttle | None) -> list[str]:
     return [
         *pace,
         table(BROKER_COLUMNS, broker_rows(found, changed_only=True)),
+        *_disks(found),
         folded(count(len(waves), "wave"), ["wave", "partitions", "payload", "bytes"], waves),
         folded(count(len(partitions), "partition"), PARTITION_COLUMNS, partitions),
+    ]
+
+
+def _disks(found: PlanDiff) -> list[str]:
+    moves = [
+        [code(str(each.partition)), *map(cell, map(str, row[1:]))]
+        for each, row in zip(found.disk_moves, disk_move_rows(found), strict=True)
+    ]
+    disks = [[cell(str(each)) for each in row] for row in disk_rows(found)]
+    return [
+        *([folded(count(len(disks), "disk"), DISK_COLUMNS, disks)] if disks else []),
+        *([folded("log directories", DISK_MOVE_COLUMNS, moves)] if moves else []),
     ]

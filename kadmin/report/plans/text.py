@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING
 from kadmin.plan.throttle import describe_entities
 from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.plan.units import readable_size
-from kadmin.report.kinds import election_text
+from kadmin.report.kinds import LASTING, election_text
 from kadmin.report.plans.rows import (
     BROKER_COLUMNS,
+    DISK_COLUMNS,
+    DISK_MOVE_COLUMNS,
     PARTITION_COLUMNS,
     broker_rows,
     busiest,
+    disk_move_rows,
+    disk_rows,
     end_text,
+    growth_table,
     makespan_text,
     partition_row,
     target_table,
@@ -40,6 +45,8 @@ def diff_text(plan: Plan, examination: Examination) -> str:
     if examination.targets:
         headers, rows = target_table(plan, examination)
         blocks.append(shortened(table(headers, rows[:SHOWN_ROWS]), len(rows)))
+    if examination.new is not None:
+        blocks += [table(*growth_table(examination.new)), LASTING]
     if examination.lost_bytes is not None:
         blocks.append(
             f"{size_text(examination.lost_bytes)} would be destroyed, all replicas counted"
@@ -72,9 +79,13 @@ def _change(found: PlanDiff, throttle: Throttle | None) -> str:
         [target.partition, *partition_row(target)] for target in found.pending[:SHOWN_ROWS]
     ]
     shown = shortened(table(PARTITION_COLUMNS, partitions), len(found.pending))
-    return "\n\n".join(
-        [head, shown, _waves(found, throttle), table(BROKER_COLUMNS, broker_rows(found))]
-    )
+    blocks = [head, shown]
+    if moves := disk_move_rows(found):
+        blocks.append(shortened(table(DISK_MOVE_COLUMNS, moves[:SHOWN_ROWS]), len(moves)))
+    blocks += [_waves(found, throttle), table(BROKER_COLUMNS, broker_rows(found))]
+    if disks := disk_rows(found):
+        blocks.append(shortened(table(DISK_COLUMNS, disks[:SHOWN_ROWS]), len(disks)))
+    return "\n\n".join(blocks)
 
 
 def _waves(found: PlanDiff, throttle: Throttle | None) -> str:

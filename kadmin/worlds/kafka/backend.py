@@ -15,6 +15,8 @@ from kadmin.errors import KadminError
 from kadmin.operations.decide.actions import (
     PublishDeletion,
     PublishElection,
+    PublishGrowth,
+    PublishLogDirs,
     PublishTopic,
     PublishWave,
 )
@@ -23,7 +25,7 @@ from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
 from kadmin.worlds.kafka.configs import EntityConfigs
 from kadmin.worlds.kafka.publish import ReassignmentPublisher
 from kadmin.worlds.kafka.reader import read_cluster, read_quorum
-from kadmin.worlds.kafka.requests import TopicPublisher, unregister
+from kadmin.worlds.kafka.requests import TopicPublisher, move_replicas, unregister
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -103,15 +105,19 @@ class KafkaBackend:
         match step, action:
             case WaveStep(), PublishWave():
                 return self._reassignments.wave(step, action, seen, lease)
+            case _, PublishLogDirs():
+                return move_replicas(self._connection, self._operations, step, action, lease)
             case _, PublishElection():
                 return self._topics.election(step, action, lease)
             case _, PublishDeletion():
                 return self._topics.deletion(step, action, seen, lease)
+            case _, PublishGrowth():
+                return self._topics.growth(step, action, seen, lease)
             case _, PublishTopic():
                 return self._topics.creation(step, action, lease)
             case _:
                 raise KadminError(
-                    "A probe is not for the brokers' API, whose controller always listens."
+                    "A request by znodes is not for the brokers' API, whose controller answers."
                 )
 
     def take_back(

@@ -1,4 +1,4 @@
-"""Requests by the brokers' API: elections, deletions by id, creations, registrations."""
+"""Requests by the brokers' API: elections, deletions by id, creations, growths, registrations."""
 
 from __future__ import annotations
 
@@ -9,17 +9,28 @@ from kadmin.next_step import command
 from kadmin.worlds.kafka.sending import RequestsOfStep, send_on_record
 from kadmin.worlds.kafka.wire.deletions import delete_topics
 from kadmin.worlds.kafka.wire.elections import elect_leaders
+from kadmin.worlds.kafka.wire.log_dirs import (
+    REPLICA_NOT_AVAILABLE,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    alter_log_dirs,
+)
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.refusals import RefusedError
 from kadmin.worlds.kafka.wire.registrations import NOT_REGISTERED, unregister_broker
-from kadmin.worlds.kafka.wire.topics import create_topic
+from kadmin.worlds.kafka.wire.topics import create_partitions, create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Clock
-    from kadmin.operations.decide.actions import PublishDeletion, PublishElection, PublishTopic
+    from kadmin.operations.decide.actions import (
+        PublishDeletion,
+        PublishElection,
+        PublishGrowth,
+        PublishLogDirs,
+        PublishTopic,
+    )
     from kadmin.operations.port import PublishOutcome
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.steps import Step
@@ -27,12 +38,13 @@ if TYPE_CHECKING:
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 
+_REMEMBERED = frozenset({REPLICA_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION})
 SHOWN_S = 30.0
 """Seconds for brokers to show what the controller has done."""
 
 
 class TopicPublisher:
-    """Publishes elections, deletions and creations of the operation that holds the lock."""
+    """Publishes elections, and changes of topics, of the operation that holds the lock."""
 
     def __init__(self, connection: KafkaConnection, operations: OperationStore) -> None:
         self._connection = connection
@@ -89,6 +101,56 @@ class TopicPublisher:
             return {}
 
         return send_on_record(self._operations, step, lease, send)
+
+    def growth(
+        self, step: Step, action: PublishGrowth, seen: ClusterState, lease: Lease
+    ) -> PublishOutcome:
+        """Ask for new partitions of the topic that was seen; asked again, nothing more is added.
+
+        A topic of the same name that was created since is left alone.
+        """
+        growth = action.growth
+        total = growth.current + len(growth.new_partitions)
+
+        def send(send_by: float) -> Mapping[str, Any] | None:
+            now = read_metadata(self._connection, [growth.topic]).topics.get(growth.topic)
+            if now is None or now.topic_id != seen.topics[growth.topic].topic_id:
+                return None
+            refused = create_partitions(
+                self._connection, growth.topic, total, growth.new_partitions, send_by=send_by
+            )
+            return {"refused_topics": {} if refused is None else {growth.topic: str(refused)}}
+
+        return send_on_record(self._operations, step, lease, send)
+
+
+def move_replicas(
+    connection: KafkaConnection,
+    operations: OperationStore,
+    step: Step,
+    action: PublishLogDirs,
+    lease: Lease,
+) -> PublishOutcome:
+    """Ask a broker to have replicas in log directories, in either world.
+
+    The same request can be sent again without harm. A broker without the replica, or without its
+    topic yet, remembers the directory until it is restarted.
+    """
+    wanted: dict[str, list[TopicPartition]] = {}
+    for partition, path in action.log_dirs.items():
+        wanted.setdefault(path, []).append(partition)
+
+    def send(send_by: float) -> Mapping[str, Any]:
+        answers = alter_log_dirs(connection, action.broker_id, wanted, send_by=send_by)
+        return {
+            "refused": {
+                partition: str(answer)
+                for partition, answer in answers.items()
+                if answer is not None and answer.code not in _REMEMBERED
+            }
+        }
+
+    return send_on_record(operations, step, lease, send)
 
 
 def unregister(

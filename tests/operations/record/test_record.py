@@ -47,6 +47,7 @@ from kadmin.operations.record.step_codec import decode_step, encode_step
 from kadmin.operations.record.steps import (
     CancelStep,
     Channel,
+    ConfigStep,
     CreationStep,
     DeletionStep,
     DrainStep,
@@ -56,18 +57,21 @@ from kadmin.operations.record.steps import (
     GoneStep,
     HealStep,
     Intent,
+    LogDirsStep,
     ProbeStep,
     Replaced,
     Sending,
     StepKind,
     ThrottleChange,
     ThrottleStep,
+    UncleanElectionStep,
     WaveStep,
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.plan.model import PartitionTarget, TopicRecipe
 from kadmin.plan.signals import SignalValue
-from kadmin.plan.throttle import LISTS, RATES, ConfigChange, require_throttles
+from kadmin.plan.throttle import LISTS, RATES, ConfigChange
+from kadmin.plan.written import require_written
 from kadmin.report.operations.status import history_text
 
 if TYPE_CHECKING:
@@ -124,6 +128,20 @@ records = st.builds(
 def test_a_record_survives_the_round_trip(record: OperationRecord) -> None:
     """encode then decode is the identity."""
     assert decode_record(encode_record(record), record.operation_id) == record
+
+
+@given(
+    records,
+    st.dictionaries(
+        partitions, st.dictionaries(st.integers(0, 9), st.text(max_size=5), min_size=1), max_size=3
+    ),
+)
+def test_log_directories_are_kept_and_older_versions_refuse_the_record(
+    record: OperationRecord, log_dirs: dict[TopicPartition, dict[int, str]]
+) -> None:
+    data = encode_record(replace(record, log_dirs=log_dirs))
+    assert decode_record(data, record.operation_id) == replace(record, log_dirs=log_dirs)
+    assert ("log_dirs" in json.loads(zlib.decompress(data))) == bool(log_dirs)
 
 
 HEALTH = Health(frozenset({1, 2}), frozenset(), frozenset({TopicPartition("a", 0)}))
@@ -209,10 +227,10 @@ def test_a_throttle_on_record_names_throttles_of_topics_and_brokers_only(
             decode()
         assert f"{key} of {entity} is no throttle of an operation" in str(refused.value.cause)
     if entity == DEFAULT_ENTITY:
-        require_throttles({entity: {key: None}})
+        require_written({entity: {key: None}})
     else:
-        with pytest.raises(NotCompletedError, match="is no throttle; no config was written"):
-            require_throttles({entity: {key: None}})
+        with pytest.raises(NotCompletedError, match="is no throttle, cordon or unclean"):
+            require_written({entity: {key: None}})
 
 
 def test_signals_of_a_change_are_on_record_with_four_digits_and_older_records_have_none() -> None:
@@ -271,12 +289,24 @@ def test_a_step_survives_the_round_trip(
         WaveStep(3, "now", 2, refused=refused),
         CancelStep(3, "now", tuple(named), refused=refused),
         ElectionStep(3, "now", tuple(named), refused),
+        UncleanElectionStep(3, "now", tuple(named), refused),
+        ConfigStep(3, "now", tuple(topics)),
         DeletionStep(3, "now", tuple(topics), refused_topics, sending=Sending.ANSWERED),
         CreationStep(3, "now", tuple(topics), refused_topics, sending=Sending.ANSWERED),
         HealStep(3, "now", Replaced("/a", 1, b"")),
         GoneStep(3, "now", 2, tuple(range(len(named)))),
         DrainStep(3, "now", (tuple(PartitionTarget(each, (1, 2), (2, 3)) for each in named),)),
         ErrandStep(3, "now", Errand.CORDON, (4,)),
+        LogDirsStep(
+            3,
+            "now",
+            2,
+            7,
+            dict.fromkeys(named, "/b"),
+            dict.fromkeys(named[:1], "/a"),
+            {each.topic: None for each in named},
+            refused,
+        ),
     )
     (step,) = (each for each in every if each.kind is kind)
     assert decode_step(encode_step(step)) == step

@@ -29,8 +29,8 @@ from kadmin.operations.context import Clock
 from kadmin.operations.decide.catch_up import CATCH_UP, catch_up_plan, catch_up_work, to_catch_up
 from kadmin.operations.decide.kinds import record_of
 from kadmin.operations.record.record import OperationKind, OperationState
-from kadmin.operations.record.steps import current_throttle
 from kadmin.operations.record.stop_request import Stop
+from kadmin.operations.record.throttle_steps import current_throttle
 from kadmin.operations.throttles.by_hand import Scope
 from kadmin.operations.throttles.changes import record_throttle
 from kadmin.operations.throttles.late_brokers import LateBrokers

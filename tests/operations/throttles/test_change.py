@@ -11,9 +11,10 @@ from support.controller.eras import ERAS
 from support.executor.runs import Practice, apply, change_throttle, clear_throttles, resume, stop
 
 from kadmin.operations.record.keys import key_of
-from kadmin.operations.record.steps import StepKind, current_throttle
+from kadmin.operations.record.steps import StepKind
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
+from kadmin.operations.record.throttle_steps import current_throttle
 from kadmin.operations.throttles.by_hand import Scope
 from kadmin.plan.model import (
     PartitionTarget,

@@ -10,7 +10,7 @@ import pytest
 from support.cli.in_process import command
 
 from kadmin.operations.context import Clock
-from kadmin.operations.record.steps import current_throttle
+from kadmin.operations.record.throttle_steps import current_throttle
 from kadmin.plan.hours import parse_window
 from kadmin.plan.model import HoursSpec, SignalLimit, ThrottleBy, ThrottleSpec
 

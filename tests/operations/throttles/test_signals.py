@@ -15,9 +15,9 @@ from support.network.prometheus_server import hanging, prometheus_server, sample
 from kadmin.contexts.model import NamedContext, Signal, SignalUnit
 from kadmin.errors import InvalidInputError
 from kadmin.operations.observers import signals as observer
-from kadmin.operations.record.steps import current_throttle, throttle_changes
 from kadmin.operations.record.stop_request import Stop
 from kadmin.operations.record.throttle_request import ThrottleRequest
+from kadmin.operations.record.throttle_steps import current_throttle, throttle_changes
 from kadmin.plan.model import (
     PartitionTarget,
     PlanHeader,

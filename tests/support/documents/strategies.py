@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import INTERNAL_TOPICS
 from kadmin.plan.codes import TABLE
 from kadmin.plan.hours import Window
 from kadmin.plan.model import (
@@ -15,6 +16,7 @@ from kadmin.plan.model import (
     Elect,
     ElectionPlan,
     FreeBytes,
+    GrowthPlan,
     HoursOfLoad,
     HoursSpec,
     LoadSpec,
@@ -30,6 +32,7 @@ from kadmin.plan.model import (
     Switch,
     ThrottleBy,
     ThrottleSpec,
+    TopicGrowth,
     TopicRecipe,
     WaveLimits,
     WaveOrder,
@@ -72,17 +75,18 @@ headers = st.builds(
 )
 
 
+_log_dirs = st.sampled_from(["any", "/data/a", "/data/b c", '/"d"', "/"])
+
+
 @st.composite
 def _reassignments(draw: st.DrawFn) -> tuple[PartitionTarget, ...]:
     wished = draw(st.lists(partitions, max_size=6, unique=True))
     targets = [draw(replicas) for _ in wished]
     currents = [draw(st.none() | st.permutations(target).map(tuple)) for target in targets]
     sizes = [draw(st.none() | st.integers(0, 2**40)) for _ in wished]
-    rows = zip(wished, targets, currents, sizes, strict=True)
-    return tuple(
-        PartitionTarget(partition, target, current, size)
-        for partition, target, current, size in rows
-    )
+    log_dirs = [draw(st.none() | st.tuples(*[_log_dirs for _ in target])) for target in targets]
+    rows = zip(wished, targets, currents, sizes, log_dirs, strict=True)
+    return tuple(PartitionTarget(*row) for row in rows)
 
 
 _times = st.integers(0, 24 * 60 - 1)
@@ -109,6 +113,7 @@ reassignment_plans = st.builds(
         ThrottleSpec,
         st.sampled_from([by for by in ThrottleBy if by is not ThrottleBy.NONE]),
         st.integers(1, 10**9 - 1),
+        disks=st.none() | st.integers(1, 10**9 - 1),
     ),
     limits=st.builds(
         WaveLimits,
@@ -124,6 +129,9 @@ reassignment_plans = st.builds(
     allow_fewer_racks=st.booleans(),
     allow_without_source=st.booleans(),
     allow_topics_deleted=st.booleans(),
+    allow_failed_disks=st.booleans(),
+    moves_per_disk=st.integers(1, 3),
+    disk_fill=st.sampled_from([0.5, 0.9, 1.0]),
 )
 election_plans = st.one_of(
     st.builds(
@@ -162,6 +170,24 @@ recreation_plans = st.builds(
     RecreationPlan,
     headers,
     st.lists(topic_recipes, min_size=1, max_size=3, unique_by=lambda r: r.topic).map(tuple),
+)
+topic_growths = st.integers(1, 3).flatmap(
+    lambda factor: st.builds(
+        TopicGrowth,
+        topics.filter(lambda name: name not in INTERNAL_TOPICS),
+        st.integers(1, 2**20),
+        st.lists(
+            st.lists(ids, min_size=factor, max_size=factor, unique=True).map(tuple),
+            min_size=1,
+            max_size=3,
+        ).map(tuple),
+    )
+)
+growth_plans = st.builds(
+    GrowthPlan,
+    headers,
+    st.lists(topic_growths, max_size=3, unique_by=lambda growth: growth.topic).map(tuple),
+    allow_keys_move=st.booleans(),
 )
 policies = st.builds(
     Policy,
@@ -219,6 +245,7 @@ rebalance_requests = (
         never_lead=_few_ids,
         drain=_few_ids,
         substitute=st.dictionaries(st.integers(51, 60), st.integers(61, 70), max_size=3),
+        even=st.booleans(),
         weights=st.dictionaries(ids, st.floats(0.001, 1000.0), max_size=3),
         include_topics=st.lists(patterns, min_size=1, max_size=3).map(tuple),
         exclude_topics=st.lists(patterns, max_size=3).map(tuple),
@@ -239,6 +266,7 @@ documents = st.one_of(
     election_plans,
     deletion_plans,
     recreation_plans,
+    growth_plans,
     rebalance_requests,
     policies,
 )

@@ -15,7 +15,7 @@ from kadmin.operations.context import Clock
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord
-from kadmin.operations.record.steps import current_throttle
+from kadmin.operations.record.throttle_steps import current_throttle
 from kadmin.operations.throttles.changes import record_throttle
 from kadmin.operations.throttles.operation import Throttling
 from kadmin.plan.copying import throttle_of

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kafka.protocol.admin import (
     AlterPartitionReassignmentsRequest,
+    AlterReplicaLogDirsRequest,
     CreateTopicsRequest,
     DescribeClusterRequest,
     ElectLeadersRequest,
@@ -32,6 +33,7 @@ END_TXN: int = EndTxnRequest.API_KEY
 ALTER_REASSIGNMENTS: int = AlterPartitionReassignmentsRequest.API_KEY
 LIST_REASSIGNMENTS: int = ListPartitionReassignmentsRequest.API_KEY
 ALTER_CONFIGS: int = IncrementalAlterConfigsRequest.API_KEY
+ALTER_LOG_DIRS: int = AlterReplicaLogDirsRequest.API_KEY
 CREATE_TOPICS: int = CreateTopicsRequest.API_KEY
 ELECT_LEADERS: int = ElectLeadersRequest.API_KEY
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.protocol.admin import AlterPartitionReassignmentsRequest
 from support.kafka.broker_proxy import (
     ALTER_CONFIGS,
+    ALTER_LOG_DIRS,
     ALTER_REASSIGNMENTS,
     ELECT_LEADERS,
     END_TXN,
@@ -41,6 +42,7 @@ _REQUESTS = {
     ALTER_REASSIGNMENTS: "reassignments",
     ALTER_CONFIGS: "configs",
     ELECT_LEADERS: "election",
+    ALTER_LOG_DIRS: "log directories",
 }
 
 

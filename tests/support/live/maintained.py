@@ -10,10 +10,7 @@ from kazoo.client import KazooClient
 from support.live.kraft import active_controller
 from support.live.waiting import wait_until
 
-from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.servers import Servers
-from kadmin.plan.throttle import THROTTLE_KEYS
-from kadmin.worlds.kafka.wire.configs import read_own_configs
 from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
@@ -127,17 +124,11 @@ class LiveMaintenance:
         self,
     ) -> tuple[dict[TopicPartition, Replicas], dict[TopicPartition, int], ConfigValues]:
         """Return lists, leaders and throttles; every broker is alive."""
-        state, connection = self.brokers.state(), self.brokers.connection
-        throttles = read_own_configs(
-            connection, map(ConfigEntity.of_topic, self.brokers.topics), keys=THROTTLE_KEYS
-        )
-        for broker in self.brokers.sandbox.broker_ports:
-            own = [ConfigEntity.of_broker(broker)]
-            throttles |= read_own_configs(connection, own, keys=THROTTLE_KEYS, broker_id=broker)
+        state = self.brokers.state()
         return (
             {each: state.assignment[each] for each in self.partitions},
             {each: state.states[each].leader for each in self.partitions},
-            throttles,
+            self.brokers.throttles(),
         )
 
     def reassign(self, partition: TopicPartition, replicas: Replicas | None) -> None:

@@ -4,65 +4,23 @@ what must hold.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from support.kafka.writes import points_of
 from support.live.maintained import MAINTAINED, STOP, STOPPED, LiveMaintenance
 from support.live.waiting import wait_until
-from support.network.frame_proxy import Action, Fault, Side
-from support.zookeeper.fault_proxy import MULTI
+from support.live.write_points import points_in
+from support.network.frame_proxy import Action
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from support.cli.in_process import Answer
     from support.kafka.processes import KadminProcess
-    from support.kafka.writes import WritePoint
-    from support.live.errands import Brokers, Proxy
-    from support.network.frame_proxy import Frame
+    from support.live.errands import Brokers
+    from support.live.write_points import Point
 
 DONE_S = 240
-Point: TypeAlias = "WritePoint | MultiPoint"
-
-
-@dataclass(frozen=True, slots=True)
-class MultiPoint:
-    """A write of a run to ZooKeeper: the moment before it is forwarded, or before its answer."""
-
-    number: int
-    forwarded: bool
-
-    def __str__(self) -> str:
-        return f"{'after' if self.forwarded else 'before'} write {self.number}"
-
-    def fault(self, action: Action, then: Callable[[], object]) -> Fault:
-        """Break the connection at this moment of a process that is to begin."""
-        writes: list[int] = []
-
-        def matches(frame: Frame) -> bool:
-            if frame.side is Side.REQUEST and frame.op == MULTI:
-                writes.append(frame.number)
-            return (
-                writes[self.number - 1 : self.number] == [frame.number]
-                and (frame.side is Side.REPLY) == self.forwarded
-            )
-
-        return Fault(action, matches, then=then)
-
-
-def points_in(proxy: Proxy, brokers: Brokers) -> list[Point]:
-    """Return every write that a proxy saw, before and after it was forwarded."""
-    if brokers.sandbox.spec.kraft:
-        return [*points_of(proxy.frames)]
-    writes = sum(frame.side is Side.REQUEST and frame.op == MULTI for frame in proxy.frames)
-    return [
-        MultiPoint(number, forwarded)
-        for number in range(1, writes + 1)
-        for forwarded in (False, True)
-    ]
 
 
 class MaintenanceKills:
@@ -149,5 +107,5 @@ class MaintenanceKills:
         if (seen := maintenance.seen()) != maintenance.before:
             yield f"not as before: {seen}"
         wait_until(lambda: self._brokers.kadmin("lock", "show").out.strip() == "the lock is free")
-        if left := json.loads(self._brokers.kadmin("status", "-o", "json").out)["operations"]:
+        if left := self._brokers.unfinished():
             yield f"unfinished: {left}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from support.cluster.states import cluster, moving, with_node
 
+from kadmin.cluster.disks import Disk, DiskReplica, DiskState
 from kadmin.cluster.model import TopicPartition
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.hours import parse_window
@@ -17,6 +18,7 @@ from kadmin.plan.model import (
     Elect,
     ElectionPlan,
     FreeBytes,
+    GrowthPlan,
     HoursSpec,
     LoadSpec,
     PartitionTarget,
@@ -31,6 +33,7 @@ from kadmin.plan.model import (
     SignalLimit,
     ThrottleBy,
     ThrottleSpec,
+    TopicGrowth,
     TopicRecipe,
     WaveLimits,
 )
@@ -47,6 +50,7 @@ Value = TypeVar("Value")
 
 TOPICS = ("orders", "a.b", "a_b", "_audit", "__consumer_offsets", "old")
 UNKNOWN_BROKER = 9
+PATHS = ("/a", "/b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +146,33 @@ def _facts(random: Random, state: ClusterState) -> ClusterFacts:
         unavailable=("groups were not seen",) if _chance(random, 15) else (),
         signals=random.choice((None, KnownSignals(), KnownSignals("prod", {"p99": "s"}))),
         from_brokers=_chance(random, 50),
+        **_disks(random, state),
     )
+
+
+def _disks(random: Random, state: ClusterState) -> dict[str, Any]:
+    """Return two disks for each live broker, and the replicas on them; nothing in most cases."""
+    if _chance(random, 60):
+        return {}
+    states = [*[DiskState.ONLINE] * 6, DiskState.CORDONED, DiskState.FAILED]
+    disks = {
+        broker: tuple(Disk(broker, path, state=random.choice(states)) for path in PATHS)
+        for broker in sorted(state.brokers)
+        if _chance(random, 90)
+    }
+    replicas: dict[int, list[DiskReplica]] = {broker: [] for broker in disks}
+    for partition, brokers in sorted(state.assignment.items()):
+        for broker in brokers:
+            if broker in disks:
+                path = random.choice(PATHS)
+                replicas[broker].append(DiskReplica(partition, broker, path, 10))
+    if not any(replicas.values()):  # a snapshot has no table without a row
+        return {}
+    return {
+        "disks": disks,
+        "replicas": {broker: tuple(found) for broker, found in replicas.items()},
+        "disks_unavailable": ("broker 9 did not answer",) if _chance(random, 20) else (),
+    }
 
 
 def _policy(random: Random) -> Policy:
@@ -186,7 +216,11 @@ def _target(random: Random, state: ClusterState) -> PartitionTarget:
     target = _lists(random, _brokers(random, state))
     if current is not None and _chance(random, 30):
         target = tuple(random.sample(current, len(current)))
-    return PartitionTarget(partition, target, current, random.choice((None, None, 10, 5_000)))
+    size_bytes = random.choice((None, None, 10, 5_000))
+    named = len(target) if _chance(random, 95) else len(target) + 1
+    log_dirs = tuple(random.choice(("any", *PATHS, "/c")) for _ in range(named))
+    given = log_dirs if _chance(random, 20) else None
+    return PartitionTarget(partition, target, current, size_bytes, given)
 
 
 def _reassignment(random: Random, state: ClusterState) -> ReassignmentPlan:
@@ -203,6 +237,7 @@ def _reassignment(random: Random, state: ClusterState) -> ReassignmentPlan:
         allow_replication_factor_change=_chance(random, 70),
         allow_fewer_racks=_chance(random, 70),
         allow_without_source=_chance(random, 70),
+        allow_failed_disks=_chance(random, 70),
     )
 
 
@@ -252,6 +287,22 @@ def _recreation(random: Random, state: ClusterState) -> RecreationPlan:
     return RecreationPlan(_header(random), tuple(recipes))
 
 
+def _growth(random: Random, state: ClusterState) -> GrowthPlan:
+    growths = []
+    for topic in _topics(random, state):
+        found = state.topics.get(topic)
+        now, factor = (1, 1) if found is None else (len(found.replicas), len(found.replicas[0]))
+        brokers = _brokers(random, state)
+        lists = [
+            tuple(random.sample(brokers, factor))
+            if factor <= len(brokers) and _chance(random, 80)
+            else _lists(random, brokers)
+            for _ in range(random.randint(1, 2))
+        ]
+        growths.append(TopicGrowth(topic, now + _chance(random, 15), tuple(lists)))
+    return GrowthPlan(_header(random), tuple(growths), allow_keys_move=_chance(random, 50))
+
+
 def _request(random: Random, state: ClusterState) -> RebalanceRequest:
     """Return a request with few of its fields; with all of them at once nearly every one would be a
     contradiction.
@@ -297,6 +348,6 @@ def _pins(random: Random, state: ClusterState) -> tuple[Pin, ...]:
 
 _DOCUMENTS: tuple[Callable[[Random, ClusterState], Document], ...] = (
     *(_reassignment, _reassignment, _reassignment),
-    *(_election, _deletion, _deletion, _recreation),
+    *(_election, _deletion, _deletion, _recreation, _growth),
     _request,
 )

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 REPLICA_NOT_AVAILABLE = 9
 """The answer for a replica that is not on the broker: it remembers the directory."""
+UNKNOWN_TOPIC_OR_PARTITION = 3
+"""The answer for a topic that the broker does not have in its metadata: it remembers it, too."""
 _WHAT = "describe log directories"
 _NO_BYTES = -1
 """The size of a directory's file system in the answer of a broker before Kafka 3.3."""
