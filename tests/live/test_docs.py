@@ -44,7 +44,7 @@ def test_what_the_pages_tell_to_type_works(tmp_path: Path, pages: tuple[str, ...
         assert not_printed(shown_answers("README.md"), of_readme) == []
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_recipes_that_everybody_needs_work(tmp_path: Path) -> None:
     with workplace_in(tmp_path) as workplace:
         typed(workplace, "docs/cookbook.md", sections=RECIPES)
