@@ -28,10 +28,7 @@ READINGS = (
     pytest.param(("docs/decommission.md",), marks=pytest.mark.matrix),
     pytest.param(("docs/recovery.md",), marks=pytest.mark.matrix),
     pytest.param(("docs/growth.md",), marks=pytest.mark.matrix),
-    pytest.param(("docs/cookbook.md",), marks=pytest.mark.matrix),
 )
-RECIPES = ("Grow", "Drain", "Undo")
-"""Recipes of the cookbook that are tried more often than the others."""
 
 
 @pytest.mark.parametrize("pages", READINGS, ids=lambda pages: pages[0])
@@ -42,9 +39,3 @@ def test_what_the_pages_tell_to_type_works(tmp_path: Path, pages: tuple[str, ...
         of_readme = printed.split("## docs/")[0]
         assert "nothing to do" not in of_readme, "every step of the README has an effect"
         assert not_printed(shown_answers("README.md"), of_readme) == []
-
-
-@pytest.mark.eras
-def test_recipes_that_everybody_needs_work(tmp_path: Path) -> None:
-    with workplace_in(tmp_path) as workplace:
-        typed(workplace, "docs/cookbook.md", sections=RECIPES)

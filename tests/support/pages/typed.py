@@ -17,16 +17,13 @@ ROOT = Path(__file__).parents[3]
 COMMAND = re.compile(r"^\$ (.*)\n(?:# exit code (\d+)\n)?", re.MULTILINE)
 
 
-def commands(page: str, sections: tuple[str, ...] = ()) -> list[str]:
+def commands(page: str) -> list[str]:
     """The commands of a page's console blocks, each checked to end with 0 or with the exit code
-    told below it; with `sections` those above the first heading and in these.
+    told below it.
     """
-    text = (ROOT / page).read_text(encoding="utf-8")
-    if sections:
-        above, *others = re.split(r"^## ", text, flags=re.MULTILINE)
-        named = {each.partition("\n")[0]: each for each in others}
-        text = "\n".join([above, *(named[each] for each in sections)])
-    blocks = re.findall(r"```console\n(.*?)```", text, flags=re.DOTALL)
+    blocks = re.findall(
+        r"```console\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL
+    )
     return [
         f"(set +e; {command}; test $? -eq {code})" if code else command
         for block in blocks
@@ -74,15 +71,14 @@ def workplace_in(folder: Path) -> Iterator[Path]:
         subprocess.run(down, check=True, stdout=subprocess.DEVNULL)
 
 
-def typed(workplace: Path, *pages: str, sections: tuple[str, ...] = ()) -> str:
+def typed(workplace: Path, *pages: str) -> str:
     """Type the commands of pages, each going on where the one before it ended, and return what they
-    print; with `sections` those of these sections alone.
+    print.
     """
     script = ["set -e"]
     for page in pages:
-        found = commands(page, sections)
-        assert found, f"{page} shows no command"
-        script += [f"echo '## {page}'", *found]
+        assert commands(page), f"{page} shows no command"
+        script += [f"echo '## {page}'", *commands(page)]
     environment = {**os.environ, "PATH": f"{workplace / '.venv' / 'bin'}:{os.environ['PATH']}"}
     done = subprocess.run(
         ["bash", "-x", "-c", "\n".join(script)],
