@@ -57,6 +57,10 @@ SPECS = {
         "The last resort: partitions without a leader, and the replica that is to lead each.",
         "The election; what the new leaders lack is lost.",
     ),
+    "PartitionGrowth": Kind(
+        "Topics that get more partitions, and the brokers of each new partition.",
+        "The growth; it cannot be rolled back.",
+    ),
     "RebalanceRequest": Kind(
         "What the planner is asked for.", "The request; what is left out is not asked for."
     ),

@@ -36,6 +36,7 @@ from kadmin.answers import (
     events,
     figures,
     fleet,
+    growth,
     operations,
     proposals,
     recovery,
@@ -135,6 +136,7 @@ ANSWERS = {
         "Answer of kadmin propose decommission", proposals.DecommissionAnswer
     ),
     "propose-demotion": Published("Answer of kadmin propose demotion", proposals.DemotionAnswer),
+    "propose-growth": Published("Answer of kadmin propose growth", growth.GrowthAnswer),
     "propose-maintenance": Published(
         "Answer of kadmin propose maintenance", proposals.MaintenanceAnswer
     ),

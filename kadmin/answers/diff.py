@@ -34,7 +34,8 @@ class DiffAnswer:
     ]
     targets: Annotated[
         tuple[Annotated[str, "A partition or topic."], ...],
-        "The partitions of an election, or the topics of a deletion or recreation.",
+        "The partitions of an election, those that a growth adds, or the topics of a deletion or "
+        "recreation.",
     ]
     leaders: Annotated[
         tuple[ElectedLeader, ...],
@@ -53,6 +54,9 @@ class DiffAnswer:
         PlannedThrottle | None,
         "The throttle that apply sets; null where the plan has none or copies nothing.",
     ]
+    growth: Annotated[
+        PlannedGrowth | Absent, "What a growth would add; absent for other plans."
+    ] = ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,21 @@ class ChangedBroker:
     broker_id: Annotated[Count, "Broker id."]
     before: Annotated[BrokerLoad, "Before the plan."]
     after: Annotated[BrokerLoad, "When the plan is done."]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedGrowth:
+    """The partitions that a growth would add; it cannot be rolled back."""
+
+    partitions: Annotated[tuple[NewPartition, ...], "The new partitions, in plan order."]
+    brokers: Annotated[tuple[ChangedBroker, ...], "Every broker; bytes are left out."]
+
+
+@dataclass(frozen=True, slots=True)
+class NewPartition(Partition):
+    """A partition that a growth would add."""
+
+    replicas: Replicas
 
 
 @dataclass(frozen=True, slots=True)

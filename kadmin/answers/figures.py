@@ -22,6 +22,10 @@ class FiguresAnswer:
         Mapping[str, Annotated[str, "A sentence."]] | Absent,
         "Why the partitions that --explain names are in the plan, by topic-partition.",
     ] = ABSENT
+    warnings: Annotated[
+        tuple[Annotated[str, "A sentence."], ...] | Absent,
+        "Patterns of the request that match no topic of the inventory.",
+    ] = ABSENT
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ plan.
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from typer.main import get_group
 
 from kadmin import __version__
 from kadmin.cli.help import Command, CommandTree
+from kadmin.cli.terminal import DOCS, docs_site
 from kadmin.errors import NotCompletedError, UsageError
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ _GROUPS = {
         "snapshot": "snapshot:snapshot",
         "sample": "sample:sample",
         "report": "report:report",
+        "explain": "explain:explain",
         "context": "contexts:context_app",
     },
     "Repair": {"heal": "repair:heal", "recreate": "repair:recreate"},
@@ -148,9 +151,21 @@ def _kadmin(
             "--version", is_eager=True, callback=_show_version, help="Show the version and exit."
         ),
     ] = False,
+    docs: Annotated[
+        str | None,
+        typer.Option(
+            "--docs",
+            envvar=DOCS,
+            metavar="URL",
+            help="The documentation's site, for links of codes in answers.",
+        ),
+    ] = None,
 ) -> None:
     """Parse the options before the command."""
     del version
+    if docs is not None:
+        os.environ[DOCS] = docs
+        docs_site()
 
 
 app = typer.Typer(

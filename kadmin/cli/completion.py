@@ -1,4 +1,7 @@
-"""Shell completion of operations and topics, from files of this machine. No cluster is asked."""
+"""Shell completion from files of this machine: operations, topics, names to explain.
+
+No cluster is asked.
+"""
 
 from __future__ import annotations
 
@@ -49,6 +52,13 @@ def complete_topic(ctx: typer.Context) -> Suggestions:
     return [
         (topic, "") for topic in snapshot_topics(cluster.context.inventory, cluster.context.name)
     ]
+
+
+def complete_explained() -> Suggestions:
+    """Return the codes, troubles and exit codes."""
+    from kadmin.manual import sections
+
+    return [(section.name, section.title) for section in sections()]
 
 
 def _operations_on_record(ctx: typer.Context) -> Iterable[Listing]:

@@ -122,8 +122,8 @@ def disturbed(
 ) -> None:
     """Show the groups that a plan disrupts.
 
-    The plan moves a partition that the group reads, or changes the leader of one, or the group's
-    coordinator.
+    The plan moves a partition that the group reads, changes the leader of one, or the group's
+    coordinator, or adds partitions to its topics.
     """
     from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.reading.consumers import disturbances

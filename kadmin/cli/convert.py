@@ -21,6 +21,13 @@ class Form(StrEnum):
     KAFKA = "kafka"
 
 
+class SourceTool(StrEnum):
+    """The tool that wrote a file."""
+
+    KAFKA = "kafka"
+    CRUISE_CONTROL = "cruise-control"
+
+
 @bounded
 def convert(
     file: Annotated[
@@ -30,6 +37,10 @@ def convert(
         Form, typer.Option("--to", help="Target: a plan, or a JSON file of Kafka's tools.")
     ],
     *,
+    origin: Annotated[
+        SourceTool,
+        typer.Option("--from", help="With --to plan: the tool that the file is from."),
+    ] = SourceTool.KAFKA,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FILE", help="The file to write. Default: stdout."),
@@ -49,26 +60,36 @@ def convert(
 ) -> None:
     """Convert a JSON file of Kafka's tools to a plan, or back.
 
-    Kafka's tools are kafka-reassign-partitions, kafka-preferred-replica-election and
-    kafka-leader-election. A conversion that would lose a field is refused.
+    Kafka's tools are kafka-reassign-partitions, whose printed text is read as well,
+    kafka-preferred-replica-election and kafka-leader-election. Cruise Control's proposals become a
+    plan, too. A conversion that would lose a field is refused.
     """
-    if to is Form.PLAN and (current or lossy):
-        raise UsageError(
-            "--current and --lossy belong to --to kafka.",
-            next_step=command("convert", file, "--to", "plan"),
-        )
-    text = _plan(file, out) if to is Form.PLAN else _kafka(file, current=current, lossy=lossy)
+    if to is Form.PLAN:
+        if current or lossy:
+            raise UsageError(
+                "--current and --lossy belong to --to kafka.",
+                next_step=command("convert", file, "--to", "plan"),
+            )
+        text = _plan(file, origin, out)
+    else:
+        if origin is not SourceTool.KAFKA:
+            raise UsageError(f"--from {origin} belongs to --to plan.")
+        text = _kafka(file, current=current, lossy=lossy)
     if out is None:
         typer.echo(text, nl=False)
     else:
         write_text(out, text)
 
 
-def _plan(file: Path, out: Path | None) -> str:
+def _plan(file: Path, origin: SourceTool, out: Path | None) -> str:
     from kadmin.documents import dump_json, dump_yaml
+    from kadmin.documents.cruise_control import parse_proposals
     from kadmin.documents.kafka_files import parse_kafka_file
 
-    document = parse_kafka_file(read_document(file), str(file))
+    parse = parse_kafka_file if origin is SourceTool.KAFKA else parse_proposals
+    document, notes = parse(read_document(file), str(file))
+    for note in notes:
+        typer.echo(note, err=True)
     return dump_json(document) if out is not None and out.suffix == ".json" else dump_yaml(document)
 
 

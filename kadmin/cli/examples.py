@@ -17,6 +17,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "convert": (
         "reassign.json --to plan --out plan.yaml",
         "plans/drain-broker.yaml --to kafka --lossy",
+        "proposals.json --from cruise-control --to plan",
     ),
     "schema list": ("",),
     "schema show": ("partition-reassignment",),
@@ -68,6 +69,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "inspect acls": (_ZK,),
     "inspect tree": (_ZK, f"/ --depth 3 {_ZK}"),
     "inspect znode": (f"/ {_ZK} -o json",),
+    "explain": ("KA044", "leftover-throttle", "exit 8"),
     "broker list": (_ZK, f"{_B} --sort safe_to_stop"),
     "broker check": (f"3 --stop {_B}", f"--rack r1 --stop --margin 1 {_ZK}"),
     "whatif lose": (f"--broker 3 {_ZK}", "--rack r1 --inventory inventory --fail-on offline"),
@@ -97,9 +99,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "context check": ("prod-eu",),
     "heal": (_ZK,),
     "recreate": (f"20260301T120000Z-4f9a1c {_ZK}", f"plans/recreate-topic.yaml {_B} --dry-run"),
-    "propose rebalance": (
-        "plans/rebalance.yaml --inventory inventory \\\n    --out plan.yaml --engine local",
-    ),
+    "propose rebalance": ("plans/rebalance.yaml --inventory inventory \\\n    --out plan.yaml",),
     "propose election": (f"{_ZK} --out elect.yaml", "--inventory inventory --out elect.yaml"),
     "propose demotion": (
         f"--broker 3 {_ZK} --out demote.yaml",
@@ -116,6 +116,10 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "propose recovery": (
         f"{_B} --out recovery.yaml",
         f"{_B} --samples samples \\\n    --html recovery.html --out recovery.yaml",
+    ),
+    "propose growth": (
+        f"orders --partitions 24 {_B} --out growth.yaml",
+        "'order*' --per-broker 2 --inventory inventory \\\n    --out growth.yaml",
     ),
     "load build": ("--samples samples --out load", "--samples samples --out load --per-week"),
     "sandbox up": ("--version 3.9.2 --brokers 4 --chroot /kafka", "--kraft --disks 2"),
@@ -139,8 +143,8 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
 _GROUPS: Mapping[str, Sequence[str]] = {
     "": (
         "validate plans",
-        f"diff plans/drain-broker.yaml {_ZK}",
-        f"apply plans/drain-broker.yaml {_ZK}",
+        f"diff plans/drain-broker.yaml {_B}",
+        f"apply plans/drain-broker.yaml {_B}",
     ),
     "schema": ("schema list",),
     "lock": (f"lock show {_ZK}",),

@@ -74,6 +74,7 @@ def read_plan(path: Path, approved: str | None = None) -> Plan:
     from kadmin.plan.model import (
         DeletionPlan,
         ElectionPlan,
+        GrowthPlan,
         MaintenancePlan,
         ReassignmentPlan,
         RebalanceRequest,
@@ -83,7 +84,13 @@ def read_plan(path: Path, approved: str | None = None) -> Plan:
 
     document = _read_document_in(path, approved)
     if isinstance(
-        document, ReassignmentPlan | ElectionPlan | DeletionPlan | MaintenancePlan | RecoveryPlan
+        document,
+        ReassignmentPlan
+        | ElectionPlan
+        | DeletionPlan
+        | MaintenancePlan
+        | RecoveryPlan
+        | GrowthPlan,
     ):
         return document
     others = {
@@ -104,8 +111,10 @@ def read_origin(path: Path) -> Mapping[TopicPartition, Replicas]:
     from kadmin.plan.model import ReassignmentPlan
 
     data = read_document(path)
-    is_document = b"PartitionReassignment" in data
-    document = (parse_document if is_document else parse_kafka_file)(data, str(path))
+    if b"PartitionReassignment" in data:
+        document = parse_document(data, str(path))
+    else:
+        document = parse_kafka_file(data, str(path)).document
     if not isinstance(document, ReassignmentPlan):
         raise InvalidInputError(f"{path} holds no replicas of partitions.")
     return {target.partition: target.replicas for target in document.reassignments}

@@ -153,10 +153,15 @@ def apply(
 
 def _require_hours(plan: Plan, *, leave: bool) -> None:
     """Raise UsageError for --leave and a plan without hours."""
-    from kadmin.plan.model import DecommissionPlan, MaintenancePlan, ReassignmentPlan
+    from kadmin.plan.model import (
+        DecommissionPlan,
+        MaintenancePlan,
+        ReassignmentPlan,
+        RecoveryPlan,
+    )
 
     has_hours = isinstance(plan, ReassignmentPlan) and plan.hours is not None
-    waits = isinstance(plan, MaintenancePlan | DecommissionPlan)
+    waits = isinstance(plan, MaintenancePlan | DecommissionPlan | RecoveryPlan)
     if leave and not has_hours and not waits:
         raise UsageError(
             "--leave goes with a plan that has spec.hours, or that waits for a person.",
@@ -303,8 +308,14 @@ def cancel(
 def _how_cancelled(context: Context, operation_id: str) -> str:
     from kadmin.operations.record.record import OperationKind
 
-    if _kind_of(context, operation_id) is OperationKind.CATCH_UP:
+    kind = _kind_of(context, operation_id)
+    if kind is OperationKind.CATCH_UP:
         return ", and remove its throttle while replicas copy"
+    if kind is OperationKind.RECOVERY and context.operations.record(operation_id).unclean:
+        return (
+            ", and set unclean.leader.election.enable back although replicas may not be in sync "
+            "(docs/recovery.md)"
+        )
     return ", when its current wave is done"
 
 

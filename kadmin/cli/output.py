@@ -26,7 +26,9 @@ def answer(
 
         typer.echo(to_json(value()))
     else:
-        typer.echo(text())
+        from kadmin.cli.terminal import screen_of
+
+        typer.echo(screen_of(sys.stdout).linked(text()))
 
 
 def note(lines: Iterable[str]) -> None:

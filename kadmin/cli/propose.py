@@ -20,32 +20,27 @@ from kadmin.cli.context import read_cluster_or_inventory
 from kadmin.cli.deadline import bounded
 from kadmin.cli.decommission import decommission
 from kadmin.cli.demotion import demotion
-from kadmin.cli.inputs import make_folder, read_request, write_plan, write_text
+from kadmin.cli.growth import growth
+from kadmin.cli.inputs import make_folder, read_policy, read_request, write_plan, write_text
 from kadmin.cli.maintenance import maintenance
 from kadmin.cli.output import answer
 from kadmin.cli.recovery import recovery
 from kadmin.cli.terminal import screen_of
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
+from kadmin.planner.engine_choice import Engine, choose_engine
 from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from kadmin.plan.model import ReassignmentPlan, RebalanceRequest
+    from kadmin.plan.model import Policy, ReassignmentPlan, RebalanceRequest
     from kadmin.planner.proposal import Options, Proposal
 
 _CONNECT_URL = re.compile(r"sc://([^/;:]+|\[[0-9A-Fa-f:.]+\])(:\d+)?(/|$)")
 _CLEARED = "\r\x1b[K"
 
-propose_app = typer.Typer(help="Propose a plan: which partitions to move, elect or demote.")
-
-
-class Engine(StrEnum):
-    """The engine of the planner; both make the same plan."""
-
-    SPARK = "spark"
-    LOCAL = "local"
+propose_app = typer.Typer(help="Propose a plan: partitions to move, elect, demote or add.")
 
 
 class HeldOut(StrEnum):
@@ -82,7 +77,12 @@ PagesOption: TypeAlias = Annotated[
     ),
 ]
 EngineOption: TypeAlias = Annotated[
-    Engine, typer.Option("--engine", help="Where the planner runs; both give the same plan.")
+    Engine,
+    typer.Option(
+        "--engine",
+        help="Where the planner runs; all give the same plan. auto: in this process for one "
+        "cluster, on Spark for a fleet, for millions of partitions and with Spark's options.",
+    ),
 ]
 MasterOption: TypeAlias = Annotated[
     str | None,
@@ -125,12 +125,13 @@ def rebalance(
     *,
     figures: FiguresOption = None,
     html: PagesOption = None,
-    engine: EngineOption = Engine.SPARK,
+    engine: EngineOption = Engine.AUTO,
     master: MasterOption = None,
     remote: RemoteOption = None,
     conf: ConfOption = None,
     explain: ExplainOption = None,
     holdout: HoldoutOption = None,
+    policy: options.Policy = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Propose a balanced reassignment for an inventory.
@@ -139,33 +140,32 @@ def rebalance(
     """
     from kadmin.planner.explain import explain as explain_partitions
     from kadmin.report.pages.html import require_renderer
-    from kadmin.report.proposals import proposals_text
+    from kadmin.report.proposals import proposals_answer, proposals_text
     from kadmin.schema.shapes import to_json
 
     if html is not None:
         require_renderer()
-    require_libraries(LOAD_LIBRARIES if engine is Engine.LOCAL else spark_libraries(remote))
+    require_libraries(spark_libraries(remote) if engine is Engine.SPARK else LOAD_LIBRARIES)
     wanted, settings = _request(request, holdout), spark_options(master, remote, conf or [])
+    rules = read_policy(policy)
+    chosen = _engine(wanted, inventory, settings) if engine is Engine.AUTO else engine
     with stages() as show:
-        proposals = _propose(engine, wanted, inventory, settings, show)
+        proposals = _propose(chosen, wanted, inventory, settings, show, rules)
         paths = _paths(out, proposals, ".json")
         _write_plans(paths, proposals, show)
     listed = [dict(proposal.figures) for proposal in proposals.values()]
     if figures is not None:
         write_text(figures, to_json({"clusters": listed}) + "\n")
     if html is not None:
-        from kadmin.report.pages.reports import proposal_reports
-
-        pages = _paths(html, proposals, ".html")
-        for name, page in proposal_reports(proposals, inventory, paths):
-            write_text(pages[name], page)
+        _write_pages(html, proposals, inventory, paths)
     explained = explain_partitions(explain or [], proposals)
+    (warnings,) = {proposal.warnings for proposal in proposals.values()}
     answer(
         output,
         lambda: proposals_text(
-            listed, explained, inventory, out, throttled=wanted.throttle is not None
+            listed, explained, warnings, inventory, out, throttled=wanted.throttle is not None
         ),
-        lambda: {"clusters": listed} | ({"explained": explained} if explained else {}),
+        lambda: proposals_answer(listed, explained, warnings),
     )
 
 
@@ -196,6 +196,7 @@ propose_app.command()(demotion)
 propose_app.command()(maintenance)
 propose_app.command()(decommission)
 propose_app.command()(recovery)
+propose_app.command()(growth)
 
 
 def _request(path: Path, held_out: HeldOut | None) -> RebalanceRequest:
@@ -223,7 +224,10 @@ def spark_libraries(remote: str | None) -> tuple[str, ...]:
 def require_libraries(needed: Sequence[str], what: str = "The planner") -> None:
     """Raise UsageError where a library is not installed, which `what` needs."""
     if missing := missing_libraries(needed):
-        extra = "spark" if set(missing) <= set(spark_libraries(None)) else "connect"
+        extras = {"planner": LOAD_LIBRARIES, "spark": spark_libraries(None)}
+        extra = next(
+            (name for name, libraries in extras.items() if set(needed) <= set(libraries)), "connect"
+        )
         raise UsageError(
             f"{what} needs {', '.join(missing)}, not installed here.",
             next_step=f"pip install 'kadmin-kafka[{extra}]'",
@@ -276,18 +280,29 @@ def stages() -> Iterator[Callable[[str], None]]:
         typer.echo(_CLEARED, err=True, nl=False)
 
 
+def _engine(request: RebalanceRequest, inventory: Path, settings: Options) -> Engine:
+    """Choose an engine, and say on stderr which and why."""
+    engine, reason = choose_engine(request, inventory, settings)
+    if reason is not None:
+        typer.echo(reason, err=True)
+    if engine is Engine.SPARK:
+        require_libraries(spark_libraries(settings.remote))
+    return engine
+
+
 def _propose(
     engine: Engine,
     request: RebalanceRequest,
     inventory: Path,
     settings: Options,
     show: Callable[[str], None],
+    policy: Policy,
 ) -> Mapping[str, Proposal]:
     if engine is Engine.LOCAL:
         from kadmin.planner.local import propose
     else:
         from kadmin.planner.spark import propose
-    return propose(request, inventory, settings, show)
+    return propose(request, inventory, settings, show, policy)
 
 
 def _write_plans(
@@ -300,6 +315,16 @@ def _write_plans(
             f"{count(len(plan.reassignments), 'reassignment')}"
         )
         write_text(path, _dump(path, plan))
+
+
+def _write_pages(
+    html: Path, proposals: Mapping[str, Proposal], inventory: Path, plans: Mapping[str, Path]
+) -> None:
+    from kadmin.report.pages.reports import proposal_reports
+
+    pages = _paths(html, proposals, ".html")
+    for name, page in proposal_reports(proposals, inventory, plans):
+        write_text(pages[name], page)
 
 
 def _paths(out: Path, names: Iterable[str], suffix: str) -> dict[str, Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -15,6 +16,7 @@ from kadmin.cli.deadline import bounded
 from kadmin.cli.files import find_files, path_of
 from kadmin.cli.inputs import read_document, read_policy, read_sizes, write_text, writing
 from kadmin.cli.propose import LOAD_LIBRARIES, missing_libraries
+from kadmin.cli.terminal import docs_site, screen_of
 from kadmin.errors import InvalidInputError, UsageError
 from kadmin.wording import name_some
 
@@ -103,7 +105,7 @@ def validate(
     if out is not None:
         write_text(out, f"{answer}\n")
         answer = _render(ValidateFormat.HUMAN, found)
-    typer.echo(answer)
+    typer.echo(screen_of(sys.stdout).linked(answer))
     if output_format is ValidateFormat.GITHUB:
         _append_step_summary(found)
     if found.schema_alone:
@@ -172,7 +174,7 @@ def _render(output_format: ValidateFormat, found: Validation) -> str:
         case ValidateFormat.GITHUB:
             return github.annotation_lines(files, problems)
         case ValidateFormat.SARIF:
-            return sarif.sarif(files, problems)
+            return sarif.sarif(files, problems, docs_site())
         case ValidateFormat.GITLAB:
             return gitlab.code_quality(problems)
         case ValidateFormat.JUNIT:

@@ -274,6 +274,15 @@ class ClusterState:
         topic = self.topics.get(partition.topic)
         return None if topic is None else topic.replicas.get(partition.partition)
 
+    def has_leader(self, partition: TopicPartition) -> bool:
+        """Whether a broker that is alive leads a partition.
+
+        The state of a partition may name a dead one: controllers up to 1.1 leave it there that
+        stopped with that broker.
+        """
+        found = self.states.get(partition)
+        return found is not None and found.leader in self.brokers
+
     @cached_property
     def assignment(self) -> Assignment:
         """The ordered replicas of every partition that was read."""

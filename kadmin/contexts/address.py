@@ -22,6 +22,7 @@ _WITHOUT_CLUSTER = (
     "validate",
     "convert",
     "schema",
+    "explain",
     "sandbox",
     "propose rebalance",
     "load",

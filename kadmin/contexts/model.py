@@ -139,7 +139,13 @@ PlanKind: TypeAlias = Annotated[
     str,
     Keywords(
         title="kind",
-        enum=["PartitionReassignment", "PreferredReplicaElection", "TopicDeletion", "TopicRecipe"],
+        enum=[
+            "PartitionReassignment",
+            "PreferredReplicaElection",
+            "TopicDeletion",
+            "TopicRecipe",
+            "PartitionGrowth",
+        ],
     ),
     "A kind of plan.",
 ]

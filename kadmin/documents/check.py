@@ -45,6 +45,7 @@ KINDS = {
     "BrokerMaintenance": "broker-maintenance",
     "BrokerDecommission": "broker-decommission",
     "UncleanLeaderElection": "unclean-leader-election",
+    "PartitionGrowth": "partition-growth",
     "RebalanceRequest": "rebalance-request",
     "Policy": "policy",
     "ClusterInventory": "cluster-inventory",

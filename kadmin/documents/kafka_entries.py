@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.diagnostics import Field
+    from kadmin.next_step import NextStep
 
 _OF_REASSIGNMENTS = frozenset({"replicas", "log_dirs"})
 
@@ -43,7 +44,12 @@ def kafka_file_of(value: object) -> KafkaFile | None:
 
 
 def note(
-    code: str, message: str, next_step: str | None, field: Field, *, at_key: bool = False
+    code: str,
+    message: str,
+    next_step: NextStep | str | None,
+    field: Field,
+    *,
+    at_key: bool = False,
 ) -> PendingDiagnostic:
     """Return a diagnostic about a field of the file."""
     return PendingDiagnostic(Diagnostic(code, message, next_step, field=field), at_key=at_key)

@@ -9,23 +9,25 @@ A part that cannot be converted is refused.
     election         {"partitions":[{"topic":"foo","partition":0}]}
     topics to move   {"version":1,"topics":[{"topic":"foo"}]}
 
-`kafka-reassign-partitions --generate` prints two reassignments, each under a heading; that text is
-read as well. Kafka's tools ignore unknown keys; here every such key is an error, with its place.
+The text that `kafka-reassign-partitions` prints is read as well. Kafka's tools ignore unknown keys;
+here every such key is an error, with its place.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.disks import DISK_FILL
 from kadmin.cluster.payloads import encode, encode_election, encode_reassignment
-from kadmin.diagnostics import Diagnostic, Location
-from kadmin.documents.events import assemble
-from kadmin.documents.explain import code_of
-from kadmin.documents.json_text import json_events, plain_value
+from kadmin.documents.json_section import (
+    Converted,
+    JsonSection,
+    rule_notes,
+    schema_notes,
+    text_of,
+)
 from kadmin.documents.kafka_entries import (
     KafkaFile,
     kafka_file_of,
@@ -34,10 +36,8 @@ from kadmin.documents.kafka_entries import (
     root_notes,
     topic_notes,
 )
-from kadmin.documents.parse import refusal_of
-from kadmin.documents.places import PlaceFinder
-from kadmin.documents.placing import PendingDiagnostic, by_place, place
-from kadmin.documents.text import LineIndex, UnreadableTextError, decode
+from kadmin.documents.kafka_output import Heading, find_printed
+from kadmin.documents.placing import PendingDiagnostic
 from kadmin.errors import InvalidInputError
 from kadmin.next_step import command
 from kadmin.plan import codes
@@ -52,71 +52,45 @@ from kadmin.plan.model import (
     WaveLimits,
     WaveOrder,
 )
-from kadmin.plan.rules import check
-from kadmin.schema import validate_value
 from kadmin.schema.documents import read
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from kadmin.cluster.model import TopicPartition
+    from kadmin.documents.json_section import Plan
     from kadmin.plan.model import Document, PartitionTarget
 
-KafkaDocument: TypeAlias = ReassignmentPlan | ElectionPlan | RebalanceRequest
-"""kadmin's document of a file of Kafka's tools."""
-
-Plan = TypeVar("Plan", ReassignmentPlan, ElectionPlan)
-
-_CURRENT = "Current partition replica assignment"
-_PROPOSED = "Proposed partition reassignment configuration"
-_HEADING = re.compile(rf"^(?:{_CURRENT}|{_PROPOSED})[ \t\r]*$", re.MULTILINE)
-_BEFORE_HEADINGS = re.compile(r"(?:Warning: [^\n]*\n|[ \t\r]*\n)*")
-_NOT_LINE_END = re.compile(r"[^\r\n]")
 _SHAPES = (
     'known are a reassignment {"version":1,'
     '"partitions":[{"topic":"foo","partition":0,"replicas":[1,2]}]}, '
     'an election {"partitions":[{"topic":"foo","partition":0}]}, '
     'topics to move {"version":1,"topics":[{"topic":"foo"}]}, '
-    "and the output of kafka-reassign-partitions --generate"
+    "and the output of kafka-reassign-partitions --generate and --execute"
 )
 _FIELDS = ("topic", "partition")
 _ELECTION_SCHEMA = ("PreferredReplicaElection", "preferred-replica-election")
+_ROLLBACK = "this is the output of --execute: the plan restores the replicas of before it"
+_WITHOUT_LOG_DIRS = "left out: log_dirs of the current replicas"
 
 
-class _Section(NamedTuple):
-    """One JSON document of a file.
-
-    It is the file's text with the rest blanked, which preserves lines and columns.
-    """
-
-    text: str
-    source: str
-
-    def refuse(self, found: Sequence[PendingDiagnostic]) -> None:
-        """Raise the error that lists the diagnostics with their places, where there are any."""
-        if found:
-            raise _refusal(
-                self.source, place(found, self.source, self.text, json_events(self.text))
-            )
-
-
-def parse_kafka_file(data: bytes, source: str) -> KafkaDocument:
-    """Return the document of a file of Kafka's tools.
+def parse_kafka_file(data: bytes, source: str) -> Converted:
+    """Return the document of a file of Kafka's tools, or of the text that they print.
 
     Raises InvalidInputError that lists every problem with its place. A reassignment or election
     becomes a plan in the file's order, topics to move become the topics of a RebalanceRequest.
-    `log_dirs` of "any" alone are dropped; the output of --generate fills `current`, and the
-    directories of the current replicas are dropped: `apply` reads those of its day.
+    `log_dirs` of "any" alone are dropped. The output of --generate fills `current`, and the
+    directories of the current replicas are dropped: `apply` reads those of its day. The output of
+    --execute becomes the plan that reverts it.
     """
-    try:
-        text = decode(data, source)
-    except UnreadableTextError as error:
-        raise _refusal(source, [error.diagnostic]) from error
-    headings = list(_HEADING.finditer(text))
-    if headings:
-        return _generated(text, headings, source)
-    return _single(_Section(text, source))
+    text = text_of(data, source)
+    printed = find_printed(text, source)
+    if printed is None:
+        return Converted(_single(JsonSection(text, source)))
+    if printed.proposed is None:
+        return Converted(_under_heading(printed.current), (_ROLLBACK,))
+    return _generated(printed.current, printed.proposed)
 
 
 def losses(plan: Document, *, current: bool) -> tuple[str, ...]:
@@ -203,40 +177,30 @@ def _nothing_named() -> InvalidInputError:
     )
 
 
-def _generated(text: str, headings: list[re.Match[str]], source: str) -> ReassignmentPlan:
-    """Read the two reassignments that --generate prints: the current one, then the proposed one."""
-    whole = [heading[0].rstrip() for heading in headings] == [_CURRENT, _PROPOSED]
-    if not whole or _BEFORE_HEADINGS.fullmatch(text[: headings[0].start()]) is None:
-        mark = LineIndex(text).mark(headings[0].start())
-        message = "this is not the output of kafka-reassign-partitions --generate, whole and alone"
-        next_step = (
-            f'that is "{_CURRENT}", JSON, "{_PROPOSED}", JSON; or keep one JSON document and no '
-            "other text"
-        )
-        location = Location(source, *mark)
-        raise _refusal(
-            source, [Diagnostic(codes.NOT_ONE_DOCUMENT, message, next_step, location=location)]
-        )
-    (_, middle), (end, start) = headings[0].span(), headings[1].span()
-    first = _Section(_blank(text[:middle]) + text[middle:end], source)
-    second = _Section(_blank(text[:start]) + text[start:], source)
-    now, then = _under_heading(first), _under_heading(second)
-    current = {target.partition: target.replicas for target in now.reassignments}
-    _require_known(first, now, {target.partition for target in then.reassignments}, _PROPOSED)
-    _require_known(second, then, current, _CURRENT)
-    targets = (replace(target, current=current[target.partition]) for target in then.reassignments)
-    return replace(then, reassignments=tuple(targets))
+def _generated(current: JsonSection, proposed: JsonSection) -> Converted:
+    """Join the two reassignments that --generate prints."""
+    now, then = _under_heading(current), _under_heading(proposed)
+    replicas = {target.partition: target.replicas for target in now.reassignments}
+    targets = {target.partition for target in then.reassignments}
+    _require_known(current, now, targets, Heading.PROPOSED)
+    _require_known(proposed, then, replicas, Heading.CURRENT)
+    with_current = (
+        replace(target, current=replicas[target.partition]) for target in then.reassignments
+    )
+    plan = replace(then, reassignments=tuple(with_current))
+    # Since Kafka 4.2 the tool names the log directories that hold the replicas.
+    return Converted(plan, (_WITHOUT_LOG_DIRS,) if now.names_directories else ())
 
 
-def _under_heading(section: _Section) -> ReassignmentPlan:
-    value = _value(section)
-    if _reader(value) is not _reassignment:
+def _under_heading(section: JsonSection) -> ReassignmentPlan:
+    value = section.value()
+    if kafka_file_of(value) is not KafkaFile.REASSIGNMENT:
         section.refuse([note(codes.KIND, "a reassignment belongs under this heading", None, ())])
     return _reassignment(section, value)
 
 
 def _require_known(
-    section: _Section, plan: ReassignmentPlan, others: Container[TopicPartition], heading: str
+    section: JsonSection, plan: ReassignmentPlan, others: Container[TopicPartition], heading: str
 ) -> None:
     section.refuse(
         [
@@ -252,53 +216,36 @@ def _require_known(
     )
 
 
-def _blank(text: str) -> str:
-    return _NOT_LINE_END.sub(" ", text)
-
-
-def _single(section: _Section) -> KafkaDocument:
-    value = _value(section)
-    return _reader(value)(section, value)
-
-
-def _value(section: _Section) -> Any:  # noqa: ANN401 - any JSON value
-    usual, value = plain_value(section.text)
-    if usual:
-        return value
-    reading = assemble(json_events(section.text), section.source)
-    if reading.faults:
-        raise _refusal(section.source, sorted(reading.faults, key=by_place))
-    return reading.value
-
-
-def _reader(value: object) -> Callable[[_Section, Any], KafkaDocument]:
-    """Return the function that reads the file of Kafka's tools that the value is."""
+def _single(section: JsonSection) -> ReassignmentPlan | ElectionPlan | RebalanceRequest:
+    value = section.value()
     match kafka_file_of(value):
         case KafkaFile.REASSIGNMENT:
-            return _reassignment
+            return _reassignment(section, value)
         case KafkaFile.ELECTION:
-            return _election
+            return _election(section, value)
         case KafkaFile.TOPICS_TO_MOVE:
-            return _topics_to_move
-        case None:
-            return _refuse
+            return _topics_to_move(section, value)
+    raise section.refusal([_unknown(value, section.source)])
 
 
-def _refuse(section: _Section, value: object) -> NoReturn:
+def _unknown(value: object, source: str) -> PendingDiagnostic:
+    if isinstance(value, dict) and "proposals" in value:
+        next_step = command(
+            "convert", source, "--from", "cruise-control", "--to", "plan", "--out", "PLAN"
+        )
+        message, field = "this is an answer of Cruise Control", ("proposals",)
+        return note(codes.KIND, message, next_step, field, at_key=True)
     ours = isinstance(value, dict) and "kind" in value
     message = "this is a document of kadmin already" if ours else "this is no file of Kafka's tools"
-    found = note(codes.KIND, message, _SHAPES, ("kind",) if ours else (), at_key=ours)
-    raise _refusal(
-        section.source, place([found], section.source, section.text, json_events(section.text))
-    )
+    return note(codes.KIND, message, _SHAPES, ("kind",) if ours else (), at_key=ours)
 
 
-def _reassignment(section: _Section, value: Mapping[str, Any]) -> ReassignmentPlan:
+def _reassignment(section: JsonSection, value: Mapping[str, Any]) -> ReassignmentPlan:
     entries = value["partitions"]
     allowed = (*_FIELDS, "replicas", "log_dirs")
     notes = [*root_notes(value, "partitions"), *key_notes("partitions", entries, allowed)]
     spec = {"partitions": _only(entries, allowed)}
-    notes += _by_schema("PartitionReassignment", "partition-reassignment", spec)
+    notes += schema_notes("PartitionReassignment", "partition-reassignment", spec)
     section.refuse(notes)
     plan = _sound(section, read(ReassignmentPlan, spec, header=PlanHeader()))
     return replace(plan, reassignments=tuple(map(_without_any, plan.reassignments)))
@@ -309,16 +256,16 @@ def _without_any(target: PartitionTarget) -> PartitionTarget:
     return target if target.directories else replace(target, log_dirs=None)
 
 
-def _election(section: _Section, value: Mapping[str, Any]) -> ElectionPlan:
+def _election(section: JsonSection, value: Mapping[str, Any]) -> ElectionPlan:
     entries = value["partitions"]
     notes = [*root_notes(value, "partitions"), *key_notes("partitions", entries, _FIELDS)]
     bare = _only(entries, _FIELDS)
-    notes += _by_schema(*_ELECTION_SCHEMA, {"partitions": bare})
+    notes += schema_notes(*_ELECTION_SCHEMA, {"partitions": bare})
     section.refuse(notes)
     return _sound(section, read(ElectionPlan, {"partitions": bare}, header=PlanHeader()))
 
 
-def _topics_to_move(section: _Section, value: Mapping[str, Any]) -> RebalanceRequest:
+def _topics_to_move(section: JsonSection, value: Mapping[str, Any]) -> RebalanceRequest:
     """Read topics to move.
 
     An election of whole topics has the same rules for names, so its schema is used.
@@ -326,32 +273,16 @@ def _topics_to_move(section: _Section, value: Mapping[str, Any]) -> RebalanceReq
     entries = value["topics"]
     section.refuse([*root_notes(value, "topics"), *topic_notes(entries)])
     names = [entry["topic"] for entry in entries]
-    found = _by_schema(*_ELECTION_SCHEMA, {"topics": names})
+    found = schema_notes(*_ELECTION_SCHEMA, {"topics": names})
     within = [replace(each.diagnostic, field=(*each.diagnostic.field, "topic")) for each in found]
     section.refuse([PendingDiagnostic(each) for each in within])
     _sound(section, ElectionPlan(PlanHeader(), topics=tuple(names)))
     return RebalanceRequest(PlanHeader(), include_topics=tuple(names))
 
 
-def _by_schema(kind: str, name: str, spec: Mapping[str, Any]) -> list[PendingDiagnostic]:
-    """Return the violations of the schema of a kadmin document.
-
-    Kafka's file has the same below `spec`.
-    """
-    found = validate_value({"kind": kind, "spec": spec}, name)
-    return [note(code_of(each), each.message, each.hint, each.path[1:]) for each in found]
-
-
-def _sound(section: _Section, plan: Plan) -> Plan:
+def _sound(section: JsonSection, plan: Plan) -> Plan:
     """Return the plan; refuses one that breaks a rule, with the places in Kafka's file."""
-    finder = PlaceFinder(plan)
-    found = []
-    for each in check(plan):
-        if each.severity == "error":
-            first = finder.first(each)
-            moved = replace(each, field=finder.find(each)[1:])  # Kafka's files have no `spec`
-            found.append(PendingDiagnostic(moved, None if first is None else first[1:]))
-    section.refuse(found)
+    section.refuse(rule_notes(plan))
     return plan
 
 
@@ -366,7 +297,3 @@ def _only(entries: Sequence[Any], keys: Sequence[str]) -> list[Any]:
         else entry
         for entry in entries
     ]
-
-
-def _refusal(source: str, problems: Sequence[Diagnostic]) -> InvalidInputError:
-    return refusal_of(f"{source} cannot be converted", problems)

@@ -10,6 +10,7 @@ from kadmin.plan.model import (
     DecommissionPlan,
     DeletionPlan,
     ElectionPlan,
+    GrowthPlan,
     MaintenancePlan,
     PlanHeader,
     Policy,
@@ -33,6 +34,7 @@ SHAPES: dict[str, Callable[..., Document]] = {
     "BrokerMaintenance": MaintenancePlan,
     "BrokerDecommission": DecommissionPlan,
     "UncleanLeaderElection": RecoveryPlan,
+    "PartitionGrowth": GrowthPlan,
     "RebalanceRequest": RebalanceRequest,
     "Policy": Policy,
 }

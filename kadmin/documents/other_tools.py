@@ -1,4 +1,4 @@
-"""Maps words of Kafka's own tools in a document's kinds and keys to kadmin's commands."""
+"""Maps words of other tools in a document's kinds and keys to kadmin's commands."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ _UNREGISTER = (
     "to unregister a broker, in KRaft mode: kafka-cluster unregister --bootstrap-server HOST:PORT "
     "--id ID"
 )
+_CONVERT = "to convert proposals of Cruise Control: " + command(
+    "convert", "FILE", "--from", "cruise-control", "--to", "plan", "--out", "PLAN"
+)
 _ANSWERS: Mapping[str, NextStep | str] = {
     "elect": _ELECT,
     "election": _ELECT,
     "electleaders": _ELECT,
     "leaderelection": _ELECT,
+    "proposals": _CONVERT,
     "topics": _MOVE,
     "topicstomove": _MOVE,
     "unregister": _UNREGISTER,

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from kadmin.plan import codes
-from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
+from kadmin.plan.model import DeletionPlan, ElectionPlan, GrowthPlan, ReassignmentPlan
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
@@ -43,6 +43,9 @@ class PlaceFinder:
         if isinstance(document, DeletionPlan | ElectionPlan):
             for index, topic in enumerate(document.topics):
                 self._topics[topic].append(("spec", "topics", index))
+        elif isinstance(document, GrowthPlan):
+            for index, topic in enumerate(document.names):
+                self._topics[topic].append(("spec", "topics", index, "topic"))
 
     def find(self, diagnostic: Diagnostic) -> Field:
         """Return the field that the diagnostic is about; of repetitions the second."""

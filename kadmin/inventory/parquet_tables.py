@@ -124,7 +124,8 @@ def pyarrow_modules() -> tuple[Any, Any]:
             "Parquet tables need pyarrow, which is not installed.",
             cause=str(error),
             next_step=(
-                "pip install 'kadmin-kafka[spark]'; a snapshot is written without it by --table csv"
+                "pip install 'kadmin-kafka[planner]'; "
+                "a snapshot is written without it by --table csv"
             ),
         ) from error
     return pa, parquet

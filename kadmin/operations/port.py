@@ -258,7 +258,7 @@ class LiveBrokers(Protocol):
         ...
 
     def serve_elections(self) -> bool:
-        """Whether brokers serve elections of leaders that are not in sync (2.4 and later)."""
+        """Whether brokers serve requests for unclean elections (2.4 and later)."""
         ...
 
     def internal_topics(self, topics: Iterable[str]) -> Mapping[str, bool | None]:

@@ -161,7 +161,9 @@ DELETION_DISABLED: Final = _code(
     NotCompletedError,
 )
 BEING_REASSIGNED: Final = _code(
-    "KA054", "A deletion names a topic that is being reassigned; there is no waiver.", BusyError
+    "KA054",
+    "A deletion, or a growth, names a topic that is being reassigned; there is no waiver.",
+    BusyError,
 )
 COMES_BACK: Final = _code(
     "KA055", "A deleted topic that is still in use is created again, empty, by the brokers.", None
@@ -172,7 +174,8 @@ NOT_ELECTABLE: Final = _code(
 TOPIC_EXISTS: Final = _code("KA057", "A recipe names a topic that exists.", BusyError)
 GUARD_UNCHECKED: Final = _code(
     "KA058",
-    "A guard of a deletion was not checked: an inventory lacks what it needs, or it is waived.",
+    "A guard of a deletion, or what a growth warns of, was not checked: an inventory lacks what it "
+    "needs, brokers did not answer, or the guard is waived.",
     None,
 )
 
@@ -285,6 +288,14 @@ NOT_LOST: Final = _code(
 # An unclean election with a policy.
 NEVER_UNCLEAN: Final = _code("KA086", "The policy forbids unclean elections of a topic.")
 
+# An unclean election against a live cluster whose brokers are older than Kafka 2.4.
+ELECTED_TOO: Final = _code(
+    "KA087",
+    "A partition would be elected uncleanly that is not in the plan: the config of its topic lets "
+    "replicas of all its partitions lead.",
+    StalePlanError,
+)
+
 # A plan alone.
 LOG_DIRS_LENGTH: Final = _code(
     "KA088", "log_dirs of a partition names more or fewer directories than it has replicas."
@@ -313,3 +324,34 @@ LOG_DIRS_UNKNOWN: Final = _code(
 
 # The waves of a plan against the disks of a cluster.
 DISK_FILLS: Final = _code("KA093", "A plan fills a disk above its limit.")
+
+# A growth alone, or with a policy, an inventory or a live cluster.
+KEYS_MOVE: Final = _code(
+    "KA098", "A topic gets more partitions: records of its keys go to other partitions than before."
+)
+COMPACTED: Final = _code(
+    "KA099",
+    "A compacted topic gets more partitions without the waiver: values of its keys would be in two "
+    "partitions.",
+)
+NEVER_GROWN: Final = _code(
+    "KA100", "A growth names a topic that Kafka, or kadmin's record, needs; there is no waiver."
+)
+OTHER_FACTOR: Final = _code(
+    "KA101", "A new partition has another number of replicas than the topic's other partitions."
+)
+
+# A growth against an inventory or a live cluster.
+OTHER_COUNT: Final = _code(
+    "KA102",
+    "A topic has another number of partitions than the plan was made on.",
+    StalePlanError,
+)
+GROUPS_DISTURBED: Final = _code(
+    "KA103", "Consumer groups read a topic that gets more partitions.", None
+)
+
+# A rebalance request against an inventory.
+UNMATCHED_PATTERN: Final = _code(
+    "KA104", "A pattern of a rebalance request matches no topic of the inventory."
+)

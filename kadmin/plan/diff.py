@@ -116,8 +116,8 @@ def diff(
         waves=waves,
         pending=pending,
         settled=tuple(target.partition for target in targets if target.partition not in moving),
-        before=_loads(held, brokers, facts.sizes),
-        after=_loads(then, brokers, facts.sizes),
+        before=loads_of(held, brokers, facts.sizes),
+        after=loads_of(then, brokers, facts.sizes),
         directories=directories,
         disks=forecast([wave.reassignments for wave in waves], facts),
     )
@@ -169,9 +169,10 @@ def _complete(
     return replace(with_source_size(target, state, sizes), current=current)
 
 
-def _loads(
+def loads_of(
     assignment: Assignment, brokers: Iterable[int], sizes: Mapping[TopicPartition, int]
 ) -> dict[int, BrokerLoad]:
+    """Return the loads of brokers; bytes are None where the size of a replica is unknown."""
     replicas = Counter(chain.from_iterable(assignment.values()))
     leaders = Counter(ids[0] for ids in assignment.values() if ids)
     held: Counter[int] = Counter()

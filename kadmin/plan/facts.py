@@ -38,12 +38,14 @@ class ClusterFacts:
     ones of each broker, and `replicas` those on them; `inbound` is what producers write to a
     partition, in bytes per second. `consumers` maps a topic to the groups that use it;
     `internal_topics` are those that brokers flag as internal. `deletion_enabled` and
-    `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers.
+    `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers,
+    `cleanup_policy` is their log.cleanup.policy.
     `unavailable` are facts that the brokers did not answer, each with the reason,
     `disks_unavailable` those of their disks, `hidden_topics` topics that they hold and did not
     show. `signals` are those of the context that names the cluster. `from_brokers`: brokers were
-    asked for the facts now, and can be asked again. `load` is the load history that the plan's
-    hours name.
+    asked for the facts now, and can be asked again. `elects_by_config`: brokers serve no request
+    for an unclean election, which the config of a topic allows instead (before Kafka 2.4). `load`
+    is the load history that the plan's hours name.
     """
 
     consumers: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -57,10 +59,12 @@ class ClusterFacts:
     replicas: Mapping[int, tuple[DiskReplica, ...]] = field(default_factory=dict)
     deletion_enabled: bool | None = None
     topics_create_themselves: bool | None = None
+    cleanup_policy: str | None = None
     unavailable: tuple[str, ...] = ()
     disks_unavailable: tuple[str, ...] = ()
     hidden_topics: tuple[str, ...] = ()
     signals: KnownSignals | None = None
     from_brokers: bool = False
+    elects_by_config: bool = False
     cluster_id: str | None = None
     load: WeeklyLoad | None = None

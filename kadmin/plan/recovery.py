@@ -158,7 +158,7 @@ def way_out(partition: TopicPartition, state: ClusterState) -> str:
 
 def without_leader(state: ClusterState) -> tuple[TopicPartition, ...]:
     """Return the partitions without a leader, in order."""
-    return tuple(sorted(each for each, found in state.states.items() if found.leader <= NO_LEADER))
+    return tuple(sorted(each for each in state.states if not state.has_leader(each)))
 
 
 def propose_recovery(

@@ -21,9 +21,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.cluster.config_entity import BROKER_KIND, ConfigEntity
-from kadmin.cluster.names import is_legal_topic_name, one_line
-from kadmin.errors import NotCompletedError
-from kadmin.next_step import command
+from kadmin.cluster.names import is_legal_topic_name
 from kadmin.wording import count
 
 if TYPE_CHECKING:
@@ -66,23 +64,6 @@ def is_throttle(entity: ConfigEntity, key: str) -> bool:
     if entity.is_topic:
         return is_legal_topic_name(entity.name) and key in LISTS
     return entity.kind == BROKER_KIND and key in {*RATES, DISK_RATE}
-
-
-def require_throttles(values: ConfigEdits) -> None:
-    """Raise NotCompletedError where keys to be written, by entity, have one that is no throttle."""
-    for entity, keys in values.items():
-        for key in keys:
-            if not is_throttle(entity, key):
-                raise NotCompletedError(
-                    f"{one_line(key)} of {one_line(str(entity))} is no throttle; no config was "
-                    "written.",
-                    cause=(
-                        "kadmin writes rates of brokers and lists of throttled replicas of "
-                        "topics, nothing else"
-                    ),
-                    next_step=command("history")
-                    + ", which shows who wrote the operation on record",
-                )
 
 
 @dataclass(frozen=True, slots=True)

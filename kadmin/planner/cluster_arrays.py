@@ -41,7 +41,7 @@ class ClusterArrays:
     `capacity` (bytes) have shape [B]; `racks` has one name or None per broker. `topics` are the
     names in order; `topic` [P] indexes them. `replicas` [P, W] holds broker indices, padded with
     -1. `size` [P] is in bytes. `capacity` and `size` are UNKNOWN where the inventory has null.
-    `without_source` [P]: no replica is known to be alive and in sync, and the leader is known.
+    `without_source` [P]: no replica is alive, or the leader is known and no live one is in sync.
     `able` has what brokers can carry, by column of the inventory, each [B], NaN where null.
     """
 
@@ -133,17 +133,24 @@ def cluster_arrays(brokers: ArrowTable, partitions: ArrowTable) -> ClusterArrays
 
 
 def _without_source(partitions: ArrowTable, alive: Ints) -> Bools:
-    """Whether each partition has a known leader and no in-sync replica on brokers `alive`, [P].
+    """Whether each partition has no replica on brokers `alive`, [P].
 
-    Where the ISR is not known, the leader alone is in sync: as in kadmin.inventory.state.
+    Where the leader is known, no in-sync replica; where the ISR is not known, the leader alone is
+    in sync: as in kadmin.inventory.state.
     """
     leader = partitions.column("leader")
     isr = partitions.column("isr").combine_chunks()
-    row = np.repeat(np.arange(len(isr)), _ints(pc.fill_null(pc.list_value_length(isr), 0)))
-    in_sync = np.bincount(row, np.isin(_ints(isr.flatten()), alive), minlength=len(isr)) > 0
-    led = np.isin(_ints(leader), alive)
+    in_sync, led = _any_of(isr, alive), np.isin(_ints(leader), alive)
     unknown = isr.is_null().to_numpy(zero_copy_only=False)
-    return np.asarray(leader.is_valid().to_numpy() & ~np.where(unknown, led, in_sync), np.bool_)
+    offline = leader.is_valid().to_numpy() & ~np.where(unknown, led, in_sync)
+    return np.asarray(offline | ~_any_of(partitions.column("replicas").combine_chunks(), alive))
+
+
+def _any_of(lists: Any, brokers: Ints) -> Bools:  # noqa: ANN401 - pyarrow ships no type information
+    """Whether each list of broker ids has one of `brokers`, [N]; False where it is null."""
+    row = np.repeat(np.arange(len(lists)), _ints(pc.fill_null(pc.list_value_length(lists), 0)))
+    has = np.bincount(row, np.isin(_ints(lists.flatten()), brokers), minlength=len(lists))
+    return np.asarray(has > 0)
 
 
 def _columns_of(rows: tuple[Any, ...], schema: Any) -> ArrowTable:  # noqa: ANN401 - pyarrow ships no type information

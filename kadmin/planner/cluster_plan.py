@@ -22,9 +22,10 @@ from kadmin.planner.cluster_arrays import UNKNOWN, cluster_arrays, tables_valid
 from kadmin.planner.compiled_request import compile_request
 from kadmin.planner.kernel.entry_order import order_binds, plan_order, within_limits
 from kadmin.planner.kernel.entry_reasons import entry_reasons
-from kadmin.planner.kernel.free_bytes import free_bytes
+from kadmin.planner.kernel.free_bytes import free_bytes, largest_first
 from kadmin.planner.kernel.placement_problem import NONE, NoPlanError
 from kadmin.planner.kernel.solve import solve
+from kadmin.planner.kernel.substitution import substitute_brokers
 from kadmin.planner.kernel.verifier import broken_rules
 from kadmin.planner.load.cluster_load import cluster_load, load_figures
 from kadmin.planner.load.join import join_history
@@ -119,7 +120,7 @@ def _plan_cluster(
     try:
         compiled, solution = _solved(compiled, request)
         problem = compiled.problem
-        ordered = plan_order(problem, solution.target)
+        ordered = _ordered(compiled, solution)
     except NoPlanError as error:
         message = _with_names(error.reason, error.partitions, error.brokers, cluster)
         raise refusal([Diagnostic(codes.INFEASIBLE, message, error.next_step)]) from error
@@ -130,7 +131,8 @@ def _plan_cluster(
     report: dict[str, Any] = {
         "figures": figures,
         "unknown_names": sorted(compiled.unknown_names),
-        "order_binds": order_binds(problem, solution.target, entries),
+        "order_binds": compiled.freed_broker != NONE
+        or order_binds(problem, solution.target, entries),
     }
     if load is not None:
         found, hours = load_figures(
@@ -161,11 +163,21 @@ def _with_load(compiled: CompiledRequest, load: ClusterLoad | None) -> CompiledR
 def _solved(
     compiled: CompiledRequest, request: RebalanceRequest
 ) -> tuple[CompiledRequest, Solution]:
+    if request.only_replaces:
+        problem, solution = substitute_brokers(compiled.problem)
+        return replace(compiled, problem=problem), solution
     if request.free is None:
         return compiled, solve(compiled.problem)
     wanted = 0 if compiled.freed_broker == NONE else request.free.size_bytes
     problem, solution = free_bytes(compiled.problem, compiled.freed_broker, wanted)
     return replace(compiled, problem=problem), solution
+
+
+def _ordered(compiled: CompiledRequest, solution: Solution) -> Ints:
+    """Return the partitions whose list changes, in plan order, [N]."""
+    if compiled.freed_broker != NONE:
+        return largest_first(compiled.problem)
+    return plan_order(compiled.problem, solution.target)
 
 
 def _require_no_broken_rule(

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from kadmin.inventory.header import Header
     from kadmin.planner.cluster_arrays import ArrowTable
 
+_BLOCK = 2**20
+
 
 def read_tables(directory: Path, header: Header) -> dict[str, tuple[ArrowTable, ArrowTable]]:
     """Return the tables of brokers and partitions of each cluster of the header, by its name.
@@ -54,6 +56,22 @@ def read_tables(directory: Path, header: Header) -> dict[str, tuple[ArrowTable, 
         name: (brokers.get(name, no_brokers), partitions.get(name, no_partitions))
         for name in header.clusters
     }
+
+
+def count_partitions(directory: Path) -> int:
+    """Return the number of partitions in the tables of an inventory, which are not read.
+
+    0 where the table cannot be read. Raises InvalidInputError where there is none.
+    """
+    path = table_path(directory, PARTITIONS)
+    try:
+        if path.suffix == ".parquet":
+            return int(parquet.read_metadata(path).num_rows)
+        with path.open("rb") as table:
+            lines = sum(block.count(b"\n") for block in iter(lambda: table.read(_BLOCK), b""))
+    except (pa.ArrowInvalid, OSError):
+        return 0
+    return max(lines - (path.suffix == ".csv"), 0)
 
 
 def read_by_column(path: Path, table: InventoryTable) -> ArrowTable:

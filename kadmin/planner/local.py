@@ -8,14 +8,20 @@ from kadmin.errors import UsageError
 from kadmin.planner.cluster_plan import PlanningTask, plan_cluster
 from kadmin.planner.inventory_tables import read_tables
 from kadmin.planner.load.reading import read_history
-from kadmin.planner.proposal import Options, checked_header, ignore_stages, proposals_of
+from kadmin.planner.proposal import (
+    Options,
+    checked_header,
+    checked_patterns,
+    ignore_stages,
+    proposals_of,
+)
 from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from kadmin.plan.model import RebalanceRequest
+    from kadmin.plan.model import Policy, RebalanceRequest
     from kadmin.planner.proposal import Proposal
 
 
@@ -24,6 +30,7 @@ def propose(
     directory: Path,
     options: Options,
     on_stage: Callable[[str], None] = ignore_stages,
+    policy: Policy | None = None,
 ) -> Mapping[str, Proposal]:
     """Propose a plan for each cluster of an inventory, by name.
 
@@ -37,6 +44,7 @@ def propose(
     header = checked_header(request, directory)
     on_stage(f"reading {directory}")
     tables = read_tables(directory, header)
+    warnings = checked_patterns(request, (rows for _, rows in tables.values()), policy)
     history = read_history(request, header)
     task = PlanningTask.on(request, header)
     results = {}
@@ -49,4 +57,4 @@ def propose(
             else f"planning {counts}"
         )
         results[name] = plan_cluster(name, task, brokers, partitions, history.pop(name, None))
-    return proposals_of(request, directory, header, results)
+    return proposals_of(request, directory, header, results, warnings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,7 +18,7 @@ from kadmin.inventory.header import read_header
 from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan, WaveOrder
-from kadmin.plan.rules import check, other_cluster, refusal, require
+from kadmin.plan.rules import check, other_cluster, refusal, require, unmatched_patterns
 from kadmin.planner.cluster_plan import REPORT
 from kadmin.planner.load.hours import LoadHours, ResourceHours
 from kadmin.planner.load.reading import explain_bad_history, history_path
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import Replicas
     from kadmin.inventory.header import Header
-    from kadmin.plan.model import RebalanceRequest
+    from kadmin.plan.model import Policy, RebalanceRequest
     from kadmin.planner.cluster_arrays import ArrowTable
 
 DEFAULT_NAME = "rebalance"
@@ -63,13 +63,14 @@ class Proposal:
 
     The figures are a PlanFigures with the cluster's name, as JSON. A reason completes the sentence
     "it is in the plan because ...". `load_hours` is there where the request asks for load, and the
-    history has the cluster.
+    history has the cluster. `warnings` are about the request, alike for every cluster of a fleet.
     """
 
     plan: ReassignmentPlan
     figures: Mapping[str, Any]
     reasons: Mapping[TopicPartition, str]
     load_hours: LoadHours | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def ignore_stages(_stage: str) -> None:
@@ -91,6 +92,20 @@ def checked_header(request: RebalanceRequest, directory: Path) -> Header:
     return header
 
 
+def checked_patterns(
+    request: RebalanceRequest, partitions: Iterable[ArrowTable], policy: Policy | None
+) -> tuple[str, ...]:
+    """Return a warning for each pattern that matches no topic of the inventory.
+
+    `partitions` are the clusters' tables. Raises the refusal where the policy makes it an error.
+    """
+    names = (pc.unique(table.column("topic")).drop_null().to_pylist() for table in partitions)
+    topics = sorted(set().union(*names))
+    found = list(unmatched_patterns(request, topics, policy))
+    require(found)
+    return tuple(f"{each.message}{each.advice}" for each in found)
+
+
 def _explain_bad_rows(directory: Path) -> NoReturn:
     """Raise InvalidInputError with the bad rows of an inventory in which an engine found some."""
     read_inventory(directory)
@@ -101,9 +116,13 @@ def _explain_bad_rows(directory: Path) -> NoReturn:
 
 
 def proposals_of(
-    request: RebalanceRequest, directory: Path, header: Header, results: Mapping[str, ArrowTable]
+    request: RebalanceRequest,
+    directory: Path,
+    header: Header,
+    results: Mapping[str, ArrowTable],
+    warnings: tuple[str, ...],
 ) -> dict[str, Proposal]:
-    """Build the proposal of each cluster from its result.
+    """Build the proposal of each cluster from its result, and the warnings about the request.
 
     Raises InvalidInputError where the inventory has bad rows, or the request names brokers or
     partitions that no cluster has; otherwise the error of the first cluster by name that has one.
@@ -118,10 +137,11 @@ def proposals_of(
         if "error" in report:
             raise _error(name, report["error"])
     _refuse_unknown_names([set(report["unknown_names"]) for report in reports.values()])
-    return {
+    proposed = {
         name: _proposal(request, header, name, results[name], report)
         for name, report in reports.items()
     }
+    return {name: replace(each, warnings=warnings) for name, each in proposed.items()}
 
 
 def _proposal(

@@ -22,7 +22,12 @@ from kadmin.planner.cluster_plan import RESULT_SCHEMA, PlanningTask, plan_cluste
 from kadmin.planner.inventory_tables import read_tables
 from kadmin.planner.load.reading import ROWS, history_path, read_history
 from kadmin.planner.packed_rows import PACKED, pack, pack_batches, pack_tables, unpack
-from kadmin.planner.proposal import checked_header, ignore_stages, proposals_of
+from kadmin.planner.proposal import (
+    checked_header,
+    checked_patterns,
+    ignore_stages,
+    proposals_of,
+)
 from kadmin.planner.spark_history import read_history_frame
 from kadmin.planner.spark_session import cause_of, spark_session
 from kadmin.planner.worker_package import ship_package
@@ -34,7 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kadmin.inventory.header import Header
-    from kadmin.plan.model import RebalanceRequest
+    from kadmin.plan.model import Policy, RebalanceRequest
     from kadmin.planner.cluster_arrays import ArrowTable
     from kadmin.planner.proposal import Options, Proposal
 
@@ -52,6 +57,7 @@ def propose(
     directory: Path,
     options: Options,
     on_stage: Callable[[str], None] = ignore_stages,
+    policy: Policy | None = None,
 ) -> Mapping[str, Proposal]:
     """Propose a plan for each cluster of an inventory, by name.
 
@@ -60,18 +66,21 @@ def propose(
     """
     header = checked_header(request, directory)
     on_stage(f"reading {directory}")
+    by_cluster = read_tables(directory, header)
+    warnings = checked_patterns(request, (rows for _, rows in by_cluster.values()), policy)
     cells = pack_tables(
         {
             (cluster, table.name): rows
-            for cluster, tables in read_tables(directory, header).items()
+            for cluster, tables in by_cluster.items()
             for table, rows in zip((BROKERS, PARTITIONS), tables, strict=True)
         }
     )
+    del by_cluster
     on_stage("starting Spark")
     with spark_session(options) as session:
         on_stage(f"planning on Spark (clusters: {len(header.clusters):,})")
         results = _results(session, PlanningTask.on(request, header), header, cells)
-    return proposals_of(request, directory, header, results)
+    return proposals_of(request, directory, header, results, warnings)
 
 
 def _results(

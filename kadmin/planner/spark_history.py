@@ -1,6 +1,6 @@
 """Reads a load history as a Spark DataFrame, with the types of kadmin.planner.load.reading.
 
-Absent columns are null.
+Absent columns have the values of load.reading.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from pyspark.sql import functions as f
 from kadmin.inventory.columns import CLUSTER
 from kadmin.inventory.model import SINGLE_CLUSTER
 from kadmin.planner.load import columns as load
-from kadmin.planner.load.reading import NAMED, RATE_COLUMNS, history_types
+from kadmin.planner.load.reading import (
+    NAMED,
+    RATE_COLUMNS,
+    VALUES_OF_ABSENT,
+    history_types,
+)
 from kadmin.planner.spark_session import local_url
 
 if TYPE_CHECKING:
@@ -46,7 +51,7 @@ def read_history_frame(session: SparkSession, path: Path, header: Header) -> Dat
     named = f.col(CLUSTER.name) if CLUSTER.name in types else f.lit(None).cast("string")
     cluster = named if header.fleet else f.lit(SINGLE_CLUSTER)
     rows = [
-        (f.col(name) if name in types else f.lit(None)).cast(kind).alias(name)
+        (f.col(name) if name in types else f.lit(VALUES_OF_ABSENT.get(name))).cast(kind).alias(name)
         for name, kind in _TYPES.items()
     ]
     frame = frame.select(cluster.alias(CLUSTER.name), named.alias(NAMED), *rows)

@@ -27,6 +27,7 @@ from pyspark.sql import SparkSession
 
 from kadmin.errors import NotCompletedError
 from kadmin.java import cache_folder, find_java
+from kadmin.planner.engine_choice import SUBMITTED
 from kadmin.planner.proposal import server_of
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 LOCAL_MASTER = "local[*]"
 _SHUFFLES_PER_CORE = 2
 _NAME = "kadmin propose rebalance"
-_SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""The variable with the port of the JVM that spark-submit started."""
 
 _SQL = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
@@ -100,7 +99,7 @@ def spark_session(options: Options, archived: Path | None = None) -> Iterator[Sp
 def _started(options: Options, archived: Path | None, ends: ExitStack) -> SparkSession:
     if options.remote is not None:
         return _connected(options.remote, options.conf, ends)
-    return _submitted(options) if _SUBMITTED in os.environ else _launched(options, archived, ends)
+    return _submitted(options) if SUBMITTED in os.environ else _launched(options, archived, ends)
 
 
 def _connected(remote: str, conf: Mapping[str, str], ends: ExitStack) -> SparkSession:

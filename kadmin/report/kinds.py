@@ -68,6 +68,7 @@ KINDS = (
     KindWords(OperationKind.MAINTENANCE, "stage", "of a maintenance"),
     KindWords(OperationKind.DECOMMISSION, "partition", "to move from brokers that leave"),
     KindWords(OperationKind.RECOVERY, "partition", "to elect a leader that lacks records"),
+    KindWords(OperationKind.GROWTH, "partition", "to add"),
 )
 STEP_WORDS = {
     StepKind.PROBE: StepWords("partition", "probe", "probed whether the controller listens"),
@@ -84,6 +85,7 @@ STEP_WORDS = {
     ),
     StepKind.DELETION: StepWords("topic", "deletion", "deleted topics"),
     StepKind.CREATION: StepWords("topic", "creation", "recreated topics"),
+    StepKind.GROWTH: StepWords("topic", "growth", "added partitions to topics"),
     StepKind.CANCEL: StepWords(
         "partition", "return to the original replicas", "cancelled running reassignments"
     ),
@@ -91,6 +93,7 @@ STEP_WORDS = {
     StepKind.GONE: StepWords("broker", "stop", "saw brokers stopped"),
     StepKind.DRAIN: StepWords("partition", "further round", "planned a further round"),
     StepKind.ERRAND: StepWords("broker", "errand", "asked to {errand}"),
+    StepKind.CONFIG: StepWords("topic", "config of before", "restored the configs of topics"),
 }
 _BY_KIND = {words.kind: words for words in KINDS}
 
@@ -98,6 +101,9 @@ _BY_KIND = {words.kind: words for words in KINDS}
 def words_of(operation: OperationKind | Plan) -> KindWords:
     """Return the words for a kind of operation, or for a plan."""
     return _BY_KIND[operation if isinstance(operation, OperationKind) else kind_of(operation).kind]
+
+
+LASTING = "This cannot be rolled back: Kafka removes no partition of a topic"
 
 
 def election_text(plan: Plan) -> str | None:

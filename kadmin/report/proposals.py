@@ -153,6 +153,7 @@ def maintenance_answer(plan: MaintenancePlan, path: Path) -> MaintenanceAnswer:
 def proposals_text(
     figures: Sequence[Mapping[str, Any]],
     explained: Mapping[str, str],
+    warnings: Sequence[str],
     inventory: Path,
     out: Path,
     *,
@@ -170,6 +171,7 @@ def proposals_text(
             *_work(figures[0]),
         ]
         lines += _load_lines(figures[0].get("load", {}))
+    lines += [f"warning: {warning}" for warning in warnings]
     for each in figures:
         where = f"{each['cluster']}: " if each["cluster"] else ""
         lines += [
@@ -187,6 +189,14 @@ def proposals_text(
     entries = sum(each["reassignments"] for each in figures)
     lines.append(f"{NOTHING_TO_DO if entries == 0 else count(entries, 'reassignment')} -> {out}")
     return "\n".join(lines)
+
+
+def proposals_answer(
+    figures: Sequence[Mapping[str, Any]], explained: Mapping[str, str], warnings: Sequence[str]
+) -> dict[str, Any]:
+    """Answer `propose rebalance`."""
+    found = {"explained": explained, "warnings": warnings}
+    return {"clusters": figures, **{name: value for name, value in found.items() if value}}
 
 
 def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:

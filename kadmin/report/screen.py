@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from kadmin.report.links import linked
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -32,12 +34,14 @@ _PREFIXES = {"error: ": Meaning.ERROR, "warning: ": Meaning.WARNING}
 class Screen:
     """The destination of a stream: `live` is a terminal whose lines can be redrawn.
 
-    `size` its columns and rows now.
+    `size` its columns and rows now, `address_of` the address that the name of a code or trouble
+    links to; None, too, where the terminal has no links.
     """
 
     live: bool
     colour: bool
     size: Callable[[], tuple[int, int]]
+    address_of: Callable[[str], str | None] | None = None
 
     @property
     def columns(self) -> int:
@@ -76,8 +80,12 @@ class Screen:
         )
         return "\n".join(lines)
 
+    def linked(self, text: str) -> str:
+        """Return text with links from the names of codes and troubles, if the terminal has any."""
+        return text if self.address_of is None else linked(text, self.address_of)
+
     def painted(self, text: str, meaning: Meaning | None = None) -> str:
-        """Return text in its meaning's colour.
+        """Return text with its links, in its meaning's colour.
 
         By default the meaning is that of its first word, `error:` or `warning:`.
         """
@@ -85,8 +93,9 @@ class Screen:
             meaning = next(
                 (each for prefix, each in _PREFIXES.items() if text.startswith(prefix)), None
             )
+        shown = self.linked(text)
         return (
-            f"{meaning.value}{text}{_RESET}"
+            f"{meaning.value}{shown}{_RESET}"
             if self.colour and meaning is not None and text
-            else text
+            else shown
         )

@@ -58,6 +58,7 @@ GROUPS = {
         "snapshot",
         "sample",
         "report",
+        "explain",
         "context",
     ],
     "Repair": ["heal", "recreate"],
@@ -154,9 +155,7 @@ def test_every_example_is_parsed(line: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture(scope="module")
 def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the example plans, an inventory that they fit, and a file of Kafka's own
-    tools.
-    """
+    """A folder with the example plans, an inventory that they fit, and files of other tools."""
     folder = tmp_path_factory.mktemp("examples")
     shutil.copytree(PLANS, folder / "plans")
     shutil.copytree(PLANS.parent / "schemas", folder / "schemas")
@@ -172,6 +171,10 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (folder / "reassign.json").write_text(
         '{"version": 1, "partitions": [{"topic": "orders", "partition": 0, "replicas": [1, 2, 4]}]}'
+    )
+    (folder / "proposals.json").write_text(
+        '{"proposals": [{"topicPartition": {"topic": "orders", "partition": 0}, "oldLeader": 1, '
+        '"oldReplicas": [1, 2, 3], "newReplicas": [1, 2, 4]}]}'
     )
     (folder / "contexts.yaml").write_text(
         "kind: Contexts\ncontexts: {prod-eu: {zookeeper: {connect: 'zk1:2181'}}}\n",

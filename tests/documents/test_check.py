@@ -310,7 +310,7 @@ def test_a_file_of_kafkas_tools_is_named_with_the_command_that_converts_it(
     assert (
         str(problem.next_step) == "kadmin convert 'my plans/moves.json' --to plan --out plan.yaml"
     )
-    assert parse_kafka_file(text.encode(), "moves.json")
+    assert parse_kafka_file(text.encode(), "moves.json").document
 
 
 @pytest.mark.parametrize(

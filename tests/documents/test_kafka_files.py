@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,11 +35,12 @@ from kadmin.plan.model import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kadmin.documents.kafka_files import KafkaDocument
     from kadmin.plan.model import DeletionPlan
 
+PRINTED = Path(__file__).parent / "printed"
+"""What kafka-reassign-partitions printed on sandboxes of its version, stdout and stderr; the topics
+payments and __audit were moved to brokers 2 and 4, and back.
+"""
 ids = st.integers(0, 2**31 - 1)
 partition_keys = st.tuples(topics, ids)
 replica_lists = st.lists(ids, min_size=1, max_size=5, unique=True)
@@ -67,8 +69,8 @@ def reassignment_file(
     return {"version": 1, "partitions": rows}
 
 
-def parse(value: object) -> KafkaDocument:
-    return parse_kafka_file(json.dumps(value).encode(), "moves.json")
+def parse(value: object) -> ReassignmentPlan | ElectionPlan | RebalanceRequest:
+    return parse_kafka_file(json.dumps(value).encode(), "moves.json").document
 
 
 def refusal(data: str | bytes) -> str:
@@ -84,7 +86,7 @@ def test_a_reassignment_file_comes_back_byte_for_byte(
 ) -> None:
     """kafka(plan(y)) == y."""
     text = compact(reassignment_file(wished))
-    plan = parse_kafka_file(text.encode(), "moves.json")
+    plan = parse_kafka_file(text.encode(), "moves.json").document
     assert losses(plan, current=False) == ()
     assert dump_kafka_file(plan, current=False) == text
 
@@ -108,7 +110,8 @@ def test_an_election_file_comes_back_with_its_version_written_out(
 @given(reassignment_plans.filter(lambda plan: bool(plan.reassignments)))
 def test_a_plan_comes_back_but_for_what_losses_names(plan: ReassignmentPlan) -> None:
     """plan(kafka(x)) == x where losses(x) is empty; otherwise x less the fields named."""
-    found = parse_kafka_file(dump_kafka_file(plan, current=False).encode(), "moves.json")
+    file = dump_kafka_file(plan, current=False).encode()
+    found = parse_kafka_file(file, "moves.json").document
     named = [
         each if each.directories else replace(each, log_dirs=None) for each in plan.reassignments
     ]
@@ -124,7 +127,7 @@ def test_a_plan_comes_back_but_for_what_losses_names(plan: ReassignmentPlan) -> 
 @given(election_plans.filter(lambda plan: bool(plan.partitions)))
 def test_an_election_comes_back_but_for_its_metadata(plan: ElectionPlan) -> None:
     """plan(kafka(x)) == x where x has no metadata."""
-    found = parse_kafka_file(dump_kafka_file(plan, current=False).encode(), "moves.json")
+    found = parse_kafka_file(dump_kafka_file(plan, current=False).encode(), "moves.json").document
     assert found == ElectionPlan(PlanHeader(), partitions=plan.partitions)
     assert (losses(plan, current=False) == ()) == (plan == found)
 
@@ -165,7 +168,7 @@ def test_log_directories_go_both_ways() -> None:
             ],
         }
     )
-    plan = parse_kafka_file(text.encode(), "moves.json")
+    plan = parse_kafka_file(text.encode(), "moves.json").document
     assert isinstance(plan, ReassignmentPlan)
     assert [each.log_dirs for each in plan.reassignments] == [("any", "/b"), None]
     assert dump_kafka_file(plan, current=False) == text
@@ -173,18 +176,18 @@ def test_log_directories_go_both_ways() -> None:
     assert losses(plan, current=True) == ("spec.partitions[].log_dirs",)
 
 
-def test_generate_since_4_2_names_the_directories_of_now() -> None:
-    directories = '"log_dirs":["/data/a","/data/b"]'
-    now = GENERATED.replace('"log_dirs":["any","any"]', directories, 1)
-    assert parse_kafka_file(now.encode(), "-") == parse_kafka_file(GENERATED.encode(), "-")
-
-
 @pytest.mark.parametrize(
-    "before", ["", "Warning: --zookeeper is deprecated, and will be removed.\n", "\n\r\n"]
+    "before",
+    [
+        "",
+        "Warning: --zookeeper is deprecated, and will be removed.\n",
+        "\n\r\n",
+        "[root@n1 kafka]# bin/kafka-reassign-partitions.sh --generate {\n",
+    ],
 )
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_the_output_of_generate_fills_current(before: str, line_end: str) -> None:
-    plan = parse_kafka_file((before + GENERATED).replace("\n", line_end).encode(), "-")
+    plan = parse_kafka_file((before + GENERATED).replace("\n", line_end).encode(), "-").document
     assert isinstance(plan, ReassignmentPlan)
     assert plan.reassignments == (
         PartitionTarget(TopicPartition("foo", 1), (4, 1), (2, 3)),
@@ -209,8 +212,12 @@ def test_the_output_of_generate_fills_current(before: str, line_end: str) -> Non
         ('"partition":1,"replicas":[2,3]', '"partition":1,"replicas":[2,3', "2:"),
         ("Proposed partition reassignment configuration\n", "", "1:1: KA005"),
         ("Current partition replica assignment\n", "", "KA005"),
-        ("Current partition", "something else\nCurrent partition", "2:1: KA005"),
-        ("configuration\n", "configuration\nand more\n", "5:1: KA002 not well-formed JSON"),
+        (
+            "Current partition",
+            "Proposed partition reassignment configuration\nCurrent",
+            "1:1: KA005",
+        ),
+        ("configuration\n{", "configuration\nand no ", "5:1: KA002 not well-formed JSON"),
     ],
 )
 def test_a_damaged_output_of_generate_is_refused_at_its_place(
@@ -218,6 +225,85 @@ def test_a_damaged_output_of_generate_is_refused_at_its_place(
 ) -> None:
     assert old in GENERATED
     assert said in refusal(GENERATED.replace(old, new, 1))
+
+
+EXECUTED = """$ bin/kafka-reassign-partitions.sh --execute
+Current partition replica assignment
+
+{"version":1,"partitions":[{"topic":"foo","partition":0,"replicas":[1,2]}]}
+
+Save this to use as the --reassignment-json-file option during rollback
+Successfully started reassignment of partitions {"version":1,"partitions":[]}
+$ exit
+"""
+ROLLBACK = "this is the output of --execute: the plan restores the replicas of before it"
+WITHOUT_LOG_DIRS = "left out: log_dirs of the current replicas"
+
+
+def test_the_output_of_execute_is_its_rollback() -> None:
+    plan, notes = parse_kafka_file(EXECUTED.encode(), "-")
+    assert isinstance(plan, ReassignmentPlan)
+    assert plan.reassignments == (PartitionTarget(TopicPartition("foo", 0), (1, 2)),)
+    assert notes == (ROLLBACK,)
+
+
+def test_log_directories_of_now_are_left_out_of_a_proposal_and_kept_for_the_way_back() -> None:
+    held = '"log_dirs":["/d1","/d2"]'
+    text = GENERATED.replace('"log_dirs":["any","any"]', held, 1)
+    plan, notes = parse_kafka_file(text.encode(), "-")
+    assert (plan, notes) == (
+        parse_kafka_file(GENERATED.encode(), "-").document,
+        (WITHOUT_LOG_DIRS,),
+    )
+    text = EXECUTED.replace("[1,2]", "[1,2]," + held, 1)
+    plan, notes = parse_kafka_file(text.encode(), "-")
+    assert isinstance(plan, ReassignmentPlan)
+    assert (plan.reassignments[0].log_dirs, notes) == (("/d1", "/d2"), (ROLLBACK,))
+
+
+@pytest.mark.parametrize("before", ["", "$ generate\n" + GENERATED])
+def test_text_of_no_single_run_is_refused(before: str) -> None:
+    text = before + EXECUTED.replace("Save this", "Keep this" if not before else "Save this")
+    assert "KA005 this is not the output of one kafka-reassign-partitions" in refusal(text)
+
+
+def outputs(command: str) -> list[Path]:
+    return sorted(PRINTED.glob(f"*-{command}.txt"))
+
+
+@pytest.mark.parametrize("path", outputs("generate"), ids=lambda path: path.stem)
+def test_what_each_version_generates_is_a_plan_with_current(path: Path) -> None:
+    generated = parse_kafka_file(path.read_bytes(), path.name).document
+    assert isinstance(generated, ReassignmentPlan)
+    assert {each.partition.topic for each in generated.reassignments} == {"payments", "__audit"}
+    assert all(each.current and {2, 4} >= {*each.replicas} for each in generated.reassignments)
+    executed = path.with_name(path.name.replace("generate", "execute"))
+    rollback, notes = parse_kafka_file(executed.read_bytes(), executed.name)
+    assert isinstance(rollback, ReassignmentPlan)
+    assert notes[0] == ROLLBACK
+    assert {each.partition: each.replicas for each in rollback.reassignments} == {
+        each.partition: each.current for each in generated.reassignments
+    }
+    throttled = path.with_name(path.name.replace("generate", "execute-throttle"))
+    again = parse_kafka_file(throttled.read_bytes(), throttled.name).document
+    assert isinstance(again, ReassignmentPlan)
+    assert {each.partition: each.replicas for each in again.reassignments} == {
+        each.partition: each.replicas for each in generated.reassignments
+    }
+
+
+def test_maps_of_kafka_utils_and_topicmappr_are_plans() -> None:
+    """kafka-utils 4.1.0 writes with json.dump, kafka-kit 4.2.1 with Go's json.Marshal and a line
+    end.
+    """
+    rows = [{"topic": "foo", "partition": 0, "replicas": [1, 2]}]
+    utils = json.dumps({"version": 1, "partitions": rows})
+    topicmappr = compact({"version": 1, "partitions": rows})
+    for text in (utils, topicmappr):
+        plan, notes = parse_kafka_file(text.encode(), "map.json")
+        assert isinstance(plan, ReassignmentPlan)
+        assert plan.reassignments == (PartitionTarget(TopicPartition("foo", 0), (1, 2)),)
+        assert notes == ()
 
 
 def test_generate_must_name_the_same_partitions_twice() -> None:

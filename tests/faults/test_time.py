@@ -141,6 +141,7 @@ ARGUMENTS = {
     "propose recovery": ["--out", "OUT"],
     "propose maintenance": ["--broker", "1", "--out", "OUT"],
     "propose election": ["--out", "OUT"],
+    "propose growth": ["orders", "--partitions", "9", "--out", "OUT"],
     "lock release": ["op", "--yes"],
     "status": [],
     "history": [],

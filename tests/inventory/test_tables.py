@@ -479,7 +479,7 @@ except UsageError as error:
     )
     assert "need pyarrow" in done.stdout
     assert "--table csv" in done.stdout
-    assert "pip install 'kadmin-kafka[spark]'" in done.stdout
+    assert "pip install 'kadmin-kafka[planner]'" in done.stdout
 
 
 def test_facts_that_no_command_uses_are_read_over(tmp_path: Path) -> None:

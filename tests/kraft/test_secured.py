@@ -118,6 +118,7 @@ ARGUMENTS = {
     "propose recovery": "--out recovery.yaml",
     "propose demotion": "--broker 1 --out demotion.yaml",
     "propose election": "--out election.yaml",
+    "propose growth": "orders --partitions 9 --out growth.yaml",
     "propose maintenance": "--broker 1 --out maintenance.yaml",
     "report": "--out page.html",
     "sample": "--out samples --once",

@@ -1,11 +1,14 @@
-"""Every command of the README and of the pages beside it is run as it stands there, in order."""
+"""Every command of the README and of the pages beside it is run as it stands there, in order.
+
+The answers that the README shows are those of its commands, but for numbers.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
-from support.pages.typed import typed, workplace_in
+from support.pages.typed import not_printed, shown_answers, typed, workplace_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +27,11 @@ READINGS = (
     pytest.param(("docs/maintenance.md",), marks=pytest.mark.matrix),
     pytest.param(("docs/decommission.md",), marks=pytest.mark.matrix),
     pytest.param(("docs/recovery.md",), marks=pytest.mark.matrix),
+    pytest.param(("docs/growth.md",), marks=pytest.mark.matrix),
+    pytest.param(("docs/cookbook.md",), marks=pytest.mark.matrix),
 )
+RECIPES = ("Grow", "Drain", "Undo")
+"""Recipes of the cookbook that are tried more often than the others."""
 
 
 @pytest.mark.parametrize("pages", READINGS, ids=lambda pages: pages[0])
@@ -32,6 +39,12 @@ def test_what_the_pages_tell_to_type_works(tmp_path: Path, pages: tuple[str, ...
     with workplace_in(tmp_path) as workplace:
         printed = typed(workplace, *pages)
     if pages[0] == "README.md":
-        assert "nothing to do" not in printed.split("## docs/")[0], (
-            "every step of the README has an effect"
-        )
+        of_readme = printed.split("## docs/")[0]
+        assert "nothing to do" not in of_readme, "every step of the README has an effect"
+        assert not_printed(shown_answers("README.md"), of_readme) == []
+
+
+@pytest.mark.eras
+def test_recipes_that_everybody_needs_work(tmp_path: Path) -> None:
+    with workplace_in(tmp_path) as workplace:
+        typed(workplace, "docs/cookbook.md", sections=RECIPES)

@@ -42,11 +42,12 @@ pytestmark = [
 ]
 
 NAMES: dict[str, Replicas] = {
-    **dict.fromkeys(("asked", "configured", "requested", "reordered"), (1, 2, 3)),
+    **dict.fromkeys(("asked", "configured", "requested", "reordered", "written"), (1, 2, 3)),
     "returned": (1, 2),
-    **dict.fromkeys(("lost", "taken_back"), (1,)),
+    **dict.fromkeys(("lost", "taken_back", "replaced"), (1,)),
 }
 """The topics of the tests, of one partition each."""
+UNCLEAN_CONFIG = "unclean.leader.election.enable"
 EXITS = "Exiting because log truncation is not allowed"
 TRANSACTIONS = "__transaction_state"
 TRANSACTIONS_PARTITIONS = 50
@@ -101,6 +102,23 @@ class Offline:
             {"topic": topic, "partition": 0, "replicas": list(target)}
         )
 
+    def write_all(self, name: str, replicas: Replicas) -> None:
+        """Replace the list, set the config, notify of it, and move the controller, in one write."""
+        topic, raw = self.partitions[name].topic, self.cluster.raw
+        path, config = f"/kafka/brokers/topics/{topic}", f"/kafka/config/topics/{topic}"
+        assignment = json.loads(raw.get(path)[0])
+        assignment["partitions"]["0"] = list(replicas)
+        self.cluster.controllers.wait()
+        transaction = raw.transaction()
+        transaction.delete("/kafka/controller")
+        transaction.set_data(path, json.dumps(assignment).encode())
+        transaction.set_data(
+            config, json.dumps({"version": 1, "config": {UNCLEAN_CONFIG: "true"}}).encode()
+        )
+        change = json.dumps({"version": 2, "entity_path": f"topics/{topic}"}).encode()
+        transaction.create("/kafka/config/changes/config_change_", change, sequence=True)
+        assert not [each for each in transaction.commit() if isinstance(each, Exception)]
+
     def in_flight_until_another_controller(self, *, foreseen: bool) -> bool:
         """Whether the reassignment node stays until the controller has moved."""
         if not stays(lambda: self.cluster.get(REASSIGN) is not None, foreseen=foreseen):
@@ -150,7 +168,7 @@ def clients(cluster: Cluster, offline: Offline) -> Clients | None:
 
 def allow(cluster: Cluster, topic: str, value: str | None = "true") -> None:
     """Let replicas lead that are not in sync; None takes that back."""
-    config = {} if value is None else {"unclean.leader.election.enable": value}
+    config = {} if value is None else {UNCLEAN_CONFIG: value}
     cluster.configure(f"topics/{topic}", config)
 
 
@@ -273,6 +291,25 @@ def test_every_replica_lost(cluster: Cluster, offline: Offline) -> None:
     assert offline.end("lost", 4) == 1
     last = "in flight until there is another controller" if stuck else "ends by itself"
     assert foreseen == f"B leads, empty; {last}"
+
+
+def test_unclean_election_in_one_write(cluster: Cluster, offline: Offline) -> None:
+    offline.write_all("written", (3, 1, 2))
+    wait_until(lambda: offline.state("written").leader != NO_LEADER)
+    assert offline.state("written").leader == 3
+    wait_until(lambda: {2, 3} <= set(offline.state("written").isr))
+    assert (offline.replicas("written"), offline.end("written", 3)) == ((3, 1, 2), ENDS[3])
+    assert cluster.get(REASSIGN) is None
+    assert seen(cluster, "unclean_election_in_one_write") == "C leads"
+
+
+def test_every_replica_lost_in_one_write(cluster: Cluster, offline: Offline) -> None:
+    offline.write_all("replaced", (4,))
+    wait_until(lambda: offline.state("replaced").leader == 4)
+    produce(offline.connection.servers, {offline.partitions["replaced"]: [b"new"]})
+    assert offline.end("replaced", 4) == 1
+    assert offline.replicas("replaced") == (4,)
+    assert seen(cluster, "every_replica_lost_in_one_write") == "B leads, empty"
 
 
 def test_null_without_a_leader(cluster: Cluster, offline: Offline) -> None:

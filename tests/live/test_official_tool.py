@@ -110,12 +110,18 @@ def test_kadmin_finds_done_what_the_official_tool_executed(
     assert cluster.kadmin("convert", moves, "--to", "plan", "--out", plan).status == 0
     assert cluster.kadmin("verify", plan).status == 8
 
-    assert "Successfully started partition reassignment" in tool.run(
-        "--reassignment-json-file", moves, "--execute"
-    )
+    executed, back = tmp_path / "executed.txt", tmp_path / "back.yaml"
+    executed.write_text(tool.run("--reassignment-json-file", moves, "--execute"))
+    assert "Successfully started partition reassignment" in executed.read_text()
     wait_until(lambda: cluster.kadmin("verify", plan).status == 0, 60)
     replicas = cluster.state(topic).topics[topic].replicas
     assert {number: list(replicas[number]) for number in targets} == targets
+
+    assert cluster.kadmin("convert", executed, "--to", "plan", "--out", back).status == 0
+    applied = cluster.kadmin("apply", back, "--yes")
+    assert applied.status == 0, applied.err
+    replicas = cluster.state(topic).topics[topic].replicas
+    assert {number: list(replicas[number]) for number in (0, 1)} == {0: [1, 2], 1: [2, 3]}
 
 
 def test_what_the_official_tool_generates_is_a_plan_that_applies(

@@ -9,18 +9,26 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.lost_leaders import DEAD, ends, leaderless, lose_leaders, propose, waive
-from support.live.waiting import wait_until
+from support.live.lost_leaders import (
+    DEAD,
+    apply_once_the_leader_is_back,
+    ends,
+    kill,
+    leader,
+    leaderless,
+    lists,
+    lose_leaders,
+    propose,
+    split,
+    waive,
+)
 from support.live.write_points import points_in
-from support.network.frame_proxy import Action
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from support.live.errands import Brokers
-    from support.live.write_points import Point
 
-    from kadmin.cluster.model import Replicas, TopicPartition
 
 pytestmark = pytest.mark.live
 
@@ -30,15 +38,6 @@ COUNTS = {2: 200, 3: 350, DEAD: 500}
 @pytest.fixture
 def brokers(lone_brokers: Brokers) -> Brokers:
     return lone_brokers
-
-
-def lists(brokers: Brokers) -> dict[TopicPartition, Replicas]:
-    assignment = brokers.state().assignment
-    return {each: assignment[each] for each in assignment if each.topic in brokers.topics}
-
-
-def leader(brokers: Brokers, partition: TopicPartition) -> int:
-    return brokers.state().states[partition].leader
 
 
 @pytest.mark.eras
@@ -80,18 +79,7 @@ def test_the_longest_copy_leads_the_loss_is_told_and_the_lists_stay(
 
 @pytest.mark.matrix
 def test_a_leader_that_comes_back_is_left_alone(brokers: Brokers, tmp_path: Path) -> None:
-    (y,) = brokers.topic({0: (1, 2, 3)})
-    plan = tmp_path / "recovery.yaml"
-    lose_leaders(brokers, [y], COUNTS)
-    propose(brokers, plan)
-    waive(plan, "impatient")
-    brokers.sandbox.start_broker(DEAD)
-    wait_until(lambda: leader(brokers, y) == DEAD)
-    applied = brokers.kadmin("apply", str(plan), "--yes")
-    assert applied.status == 0, applied.err
-    assert "nothing to do" in applied.out
-    brokers.start()
-    assert ends(brokers, y) == {1: 500, 2: 500, 3: 500}
+    apply_once_the_leader_is_back(brokers, COUNTS, tmp_path / "recovery.yaml")
 
 
 @pytest.mark.matrix
@@ -174,7 +162,7 @@ def test_a_killed_recovery_goes_on_or_restores_the_lists(
     chosen = points[len(points) // KILLS :: max(1, len(points) // KILLS)][:KILLS]
     for point, topic in zip(chosen, topics[1:], strict=False):
         plan = plans[topic[0].topic]
-        kill(brokers, plan, point)
+        kill(brokers, ("apply", str(plan), "--yes"), point)
         after = brokers.kadmin("resume" if then == "resumed" else "cancel", "--yes")
         assert json.loads(brokers.kadmin("status", "-o", "json").out)["operations"] == [], point
         if then == "resumed":
@@ -190,26 +178,3 @@ def operations(brokers: Brokers) -> set[str]:
     """Return the ids of the operations on record."""
     history = json.loads(brokers.kadmin("history", "-o", "json").out)
     return {each["operation_id"] for each in history["operations"]}
-
-
-def kill(brokers: Brokers, plan: Path, point: Point) -> None:
-    """Apply a plan in a process that is killed at a point, and wait until its lock expired."""
-    with brokers.proxy() as proxy:
-        runner = brokers.run("apply", str(plan), "--yes", through=proxy)
-        proxy.faults.append(point.fault(Action.CUT_BEFORE, runner.kill))
-        wait_until(lambda: runner.ended)
-        runner.end()
-    wait_until(lambda: brokers.kadmin("lock", "show").out.strip() == "the lock is free")
-
-
-def split(brokers: Brokers, folder: Path) -> dict[str, Path]:
-    """Return a plan for each topic of the test, impatient."""
-    whole = folder / "recovery.json"
-    propose(brokers, whole)
-    plan, found = json.loads(whole.read_text()), {}
-    for topic in brokers.topics:
-        entries = [each for each in plan["spec"]["partitions"] if each["topic"] == topic]
-        spec = {**plan["spec"], "allow": {"impatient": True}, "partitions": entries}
-        found[topic] = folder / f"{topic}.json"
-        found[topic].write_text(json.dumps({**plan, "spec": spec}))
-    return found

@@ -121,8 +121,8 @@ def test_a_fleet_gets_a_plan_for_each_cluster(tmp_path: Path) -> None:
 
 
 def test_both_engines_give_the_same_plan_and_figures_of_load(tmp_path: Path) -> None:
-    """Rule: the rows of a history reach each cluster's task, in any files, and bad ones are
-    reported alike.
+    """Rule: the rows of a history reach each cluster's task, in any files, also without `weeks`,
+    and bad ones are reported alike.
     """
     write_inventory(fleet(), tmp_path / "inventory")
     keys = [
@@ -134,7 +134,8 @@ def test_both_engines_give_the_same_plan_and_figures_of_load(tmp_path: Path) -> 
         {**row(topic, number, week(len(name) + number % 7, None, number % 5)), "cluster": name}
         for name, topic, number in keys
     ]
-    found = table([*hours[::-1], {**hours[0], "cluster": "west"}], cluster=pa.string())
+    rows = [*hours[::-1], {**hours[0], "cluster": "west"}]
+    found = table(rows, cluster=pa.string()).drop_columns(["weeks"])
     folder = tmp_path / "load" / PARTITION_LOAD
     folder.mkdir(parents=True)
     for part in range(2):

@@ -6,13 +6,14 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.planner.small_clusters import clusters, lists, propose, request
 
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import FreeBytes, ProposalLimits, Racks
-from kadmin.planner.kernel.free_bytes import smallest_cover
+from kadmin.planner.kernel.smallest_cover import smallest_cover
 
 FULL = ClusterInventory(
     "c",
@@ -81,6 +82,52 @@ def test_limits_cut_what_is_freed_and_say_so() -> None:
     assert not proposed.figures["proved_optimal"]
 
 
+def many(*sizes: int) -> ClusterInventory:
+    return replace(
+        FULL,
+        partitions=tuple(
+            PartitionRow("t", number, (1,), size_bytes=size) for number, size in enumerate(sizes)
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sizes", "moved"),
+    [(20, [1] * 15 + [60] * 5, [60]), (100, [1] * 15 + [60] * 5, [60, 60])],
+)
+def test_one_large_replica_goes_where_many_small_ones_do_not_suffice(
+    wanted: int, sizes: list[int], moved: list[int]
+) -> None:
+    """Of twenty replicas, the small ones together are less than what is wanted."""
+    proposed = propose(many(*sizes), request(free=FreeBytes(1, wanted), racks=Racks.IGNORE))
+    assert [sizes[number] for _, number in proposed.entries] == moved
+    assert proposed.figures["proved_optimal"]
+
+
+def test_the_largest_leaves_first() -> None:
+    sizes = [10, 500, 30, 90, 200]
+    proposed = propose(many(*sizes), request(free=FreeBytes(1, 825), racks=Racks.IGNORE))
+    assert [sizes[number] for _, number in proposed.entries] == [500, 200, 90, 30, 10]
+
+
+@given(st.integers(0, 2**32), st.integers(1, 60), st.floats(0.01, 1.0))
+def test_no_other_choice_of_replicas_has_fewer_bytes(seed: int, count: int, part: float) -> None:
+    """Rule: the least sum, and of as small ones the fewest replicas, where it is called proved."""
+    sizes = np.random.default_rng(seed).integers(1, 40, count)
+    wanted = max(1, int(sizes.sum() * part))
+    cover = smallest_cover(sizes, wanted)
+    fewest = {0: 0}
+    for size in sizes.tolist():
+        for total, members in sorted(fewest.items(), reverse=True):
+            fewest[total + size] = min(fewest.get(total + size, count), members + 1)
+    least = min(total for total in fewest if total >= wanted)
+    assert int(sizes[cover.positions].sum()) == least or not cover.proved
+    assert cover.fewest <= fewest[least] <= len(cover.positions) or not cover.proved
+    few = np.count_nonzero(sizes < wanted) <= 36
+    assert cover.proved >= few
+    assert not few or len(cover.positions) == fewest[least]
+
+
 @given(clusters(), st.integers(1, 8), st.floats(0, 1))
 def test_exactly_enough_leaves_one_broker(
     cluster: ClusterInventory, broker: int, part: float
@@ -120,6 +167,6 @@ def test_many_replicas_are_covered_within_one_percent(seed: int, part: float) ->
     """Rule: always enough, and with hundreds of sizes at most 1 % more than requested."""
     sizes = (np.random.default_rng(seed).lognormal(6, 1.5, 400) * 2**20).astype(np.int64)
     wanted = int(sizes.sum() * part)
-    chosen, _ = smallest_cover(sizes, wanted)
+    chosen = smallest_cover(sizes, wanted).positions
     assert len(set(chosen.tolist())) == len(chosen)
     assert wanted <= sizes[chosen].sum() <= wanted * 1.01 + sizes.min()

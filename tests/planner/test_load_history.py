@@ -75,6 +75,11 @@ def test_weeks_are_merged_hour_by_hour_by_how_many_they_are() -> None:
     assert found.start == "2025-12-15T00:00:00Z"
 
 
+def test_rows_without_weeks_are_of_one_week() -> None:
+    found = table([row("a", 0, week(4.0)), row("a", 1, week(2.0), start=NEXT)])
+    assert as_rows(found.drop_columns(["weeks"])) == as_rows(found)
+
+
 def test_the_last_week_can_be_held_out() -> None:
     rows = [row("a", 0, week(2.0)), row("a", 0, week(6.0), start=NEXT), row("b", 0, week(1.0))]
     found = known(joined(rows, {("a", 0): 1, ("b", 0): 1}, hold_out=True))

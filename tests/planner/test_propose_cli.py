@@ -286,7 +286,7 @@ def test_a_fleet_gets_a_file_for_each_cluster(folder: Path) -> None:
 
 
 @pytest.mark.spark
-def test_spark_is_the_default_and_says_no_more_than_the_local_engine(
+def test_spark_says_no_more_than_the_local_engine(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also with a broken class archive."""
@@ -627,6 +627,30 @@ def test_flags_without_a_use_are_wrong_usage(
 ) -> None:
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json", *flags)
     assert (done.status, words in done.err) == (64, True)
+
+
+def test_a_pattern_that_matches_nothing_is_a_warning_and_an_error_under_a_policy(
+    folder: Path,
+) -> None:
+    one = cluster(SIZES["S"], 1)
+    write_inventory(
+        Inventory("2026-01-01T00:00:00Z", {"north": one, "south": one}), folder / "fleet", "csv"
+    )
+    (folder / "mistyped.yaml").write_text(
+        "kind: RebalanceRequest\nspec: {topics: {exclude: [topc-00001]}}\n"
+    )
+    said = (
+        "spec.topics.exclude: topc-00001 matches no topic of the inventory (did you mean "
+        "topic-00001?)"
+    )
+    arguments = ("mistyped.yaml", "--inventory", "fleet", "--out", "plans", "--html", "pages")
+    assert f"\nwarning: {said}\n" in propose(folder, *arguments).out
+    told = json.loads(propose(folder, *arguments, "-o", "json").out)
+    assert (validate_value(told, "answers/figures"), told["warnings"]) == ([], [said])
+    assert "matches no topic of the inventory" in (folder / "pages" / "north.html").read_text()
+    (folder / "policy.yaml").write_text("kind: Policy\nspec: {codes: {KA104: error}}\n")
+    refused = propose(folder, *arguments, "--policy", "policy.yaml")
+    assert (refused.status, f"error: {said}." in refused.err) == (3, True)
 
 
 def test_a_plan_that_cannot_be_written_is_reported(folder: Path) -> None:

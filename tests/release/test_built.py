@@ -19,6 +19,7 @@ from locked import locked, needed
 from support.release.environments import ROOT, TOOLS, interpreters, succeed
 
 from kadmin import __version__
+from kadmin.manual import PAGES
 
 if TYPE_CHECKING:
     from email.message import Message
@@ -36,8 +37,8 @@ def metadata(wheel: Path) -> Message:
 
 
 def tracked() -> set[str]:
-    """Every file of the package that is in the repository, with the schemas where the wheel has
-    them.
+    """Every file of the package that is in the repository, with the schemas and the pages of the
+    manual where the wheel has them.
     """
     listed = subprocess.run(
         ["git", "ls-files", "kadmin", "schemas"],
@@ -46,12 +47,13 @@ def tracked() -> set[str]:
         check=True,
         text=True,
     )
-    names = set(listed.stdout.split()) - {"kadmin/schemas"}
-    return {f"kadmin/{name}" if name.startswith("schemas/") else name for name in names}
+    names = set(listed.stdout.split()) - {"kadmin/schemas", "kadmin/manual/pages"}
+    own = {f"kadmin/{name}" if name.startswith("schemas/") else name for name in names}
+    return own | {f"kadmin/manual/pages/{page}.md" for page in PAGES}
 
 
 def copy_of_the_tree(folder: Path) -> Path:
-    for name in ("kadmin", "schemas"):
+    for name in ("docs", "kadmin", "schemas"):
         shutil.copytree(ROOT / name, folder / name, symlinks=True)
     for name in (".gitignore", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE"):
         shutil.copy(ROOT / name, folder / name)

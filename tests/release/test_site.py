@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from site_pages import ROOT, lay_out
+from site_sources import on_post_build
 from support.release.environments import TOOLS, run, succeed
+
+from kadmin.manual import sections
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,8 +57,29 @@ def test_the_site_builds_with_every_link_and_a_search(tmp_path: Path) -> None:
         path.parent.relative_to(site / "docs").as_posix(): path.read_text(encoding="utf-8")
         for path in pages_built
     }
-    assert set(built) == pages
+    own_pages = {section.address for section in sections()}
+    assert set(built) == pages | {
+        address.removeprefix("docs/").rstrip("/") for address in own_pages
+    }
+    without_next = {page for page, text in built.items() if "md-footer__link--next" not in text}
+    assert {page for page in without_next if "Next: <a" not in built[page]} == set()
+    assert "puts a partition on fewer racks" in built["codes/ka044"]
     assert {page: LOADED.findall(text) for page, text in built.items() if LOADED.search(text)} == {}
+
+
+def test_each_page_is_there_as_markdown_and_llms_txt_lists_them(tmp_path: Path) -> None:
+    folder = tmp_path / "site-source"
+    lay_out(folder)
+    site = folder / "site"
+    site.mkdir()
+    config = {"docs_dir": folder / "pages", "site_dir": site, "site_description": "a tool"}
+    on_post_build({name: str(value) for name, value in config.items()})
+    assert (site / "docs" / "kraft.md").read_bytes() == (ROOT / "docs" / "kraft.md").read_bytes()
+    text = (site / "llms.txt").read_text(encoding="utf-8")
+    assert text.startswith("# kadmin\n\n> a tool.\n")
+    listed = re.findall(r"\]\((?![a-z]+:)([^)#]+)", text)
+    assert {"README.md", "CHANGELOG.md", "docs/codes.md"} <= set(listed)
+    assert [page for page in listed if not (site / page).exists()] == []
 
 
 def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:

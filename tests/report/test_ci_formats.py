@@ -84,11 +84,13 @@ def test_sarif_is_what_its_official_schema_asks_for(found: list[Diagnostic]) -> 
     run = log["runs"][0]
     described = run["tool"]["driver"]["rules"]
     rules = [rule["id"] for rule in described]
-    pages = [f"docs/codes.md#{code.lower()}" for code in rules]
-    assert [rule["helpUri"] for rule in described] == [f"urn:kadmin:{page}" for page in pages]
-    assert all(
-        rule["help"]["text"].startswith(page) for rule, page in zip(described, pages, strict=True)
-    )
+    assert [(rule["helpUri"], rule["help"]["text"]) for rule in described] == [
+        (
+            f"urn:kadmin:docs/codes.md#{code.lower()}",
+            f"kadmin explain {code} shows an example of it, and one without it.",
+        )
+        for code in rules
+    ]
     for problem, result in zip(found, run["results"], strict=True):
         place = result["locations"][0]["physicalLocation"]
         assert result["ruleId"] == rules[result["ruleIndex"]] == problem.code
@@ -106,6 +108,14 @@ def test_sarif_is_what_its_official_schema_asks_for(found: list[Diagnostic]) -> 
             "a placeholder, or a brace that is not escaped"
         )
         assert text.replace("{{", "{").replace("}}", "}").startswith(problem.message)
+
+
+def test_with_a_site_help_is_the_page_of_the_code() -> None:
+    problem = Diagnostic("KA001", "m", location=Location("a", 1, 1))
+    log = json.loads(sarif(["a"], [problem], "https://kadmin.example"))
+    assert [error.message for error in SARIF_SCHEMA.iter_errors(log)] == []
+    (rule,) = log["runs"][0]["tool"]["driver"]["rules"]
+    assert rule["helpUri"] == "https://kadmin.example/docs/codes/ka001/"
 
 
 def test_the_official_schema_is_no_rubber_stamp() -> None:

@@ -59,13 +59,17 @@ LIVE = {
     "KA073": {},
     "KA077": {},
     "KA086": {},
+    "KA087": {},
     "KA089": {},
     "KA090": {},
     "KA091": {},
     "KA092": {},
     "KA093": {},
+    "KA099": {},
 }
 """What is pending on the live clusters of the examples that need one."""
+CONFIGS = {"KA099": {"orders": {"cleanup.policy": "compact"}}}
+"""The configs of topics of these clusters."""
 POLICIES = {
     "KA086": Policy(never_unclean=("stranded",)),
     "KA093": Policy(codes={"KA093": Switch.ERROR}),
@@ -85,6 +89,8 @@ ON_DISKS = {broker: (DiskReplica(A_0, broker, "/data/a", 10),) for broker in (1,
 ONLINE = dict.fromkeys((1, 2), DISKS[1])
 ASKED = {"KA073": (f"{UNSEEN}: Broker 2 did not list consumer groups",)}
 """What brokers of these clusters did not answer."""
+OLD_BROKERS = {"KA087"}
+"""Those whose brokers elect uncleanly by config."""
 SIGNALS = KnownSignals("prod", {"produce_p99": "s"})
 """The signals of the context of these clusters."""
 PLANNED = {"KA065"}
@@ -102,6 +108,9 @@ WARNINGS = {
     "KA071",
     "KA075",
     "KA082",
+    "KA098",
+    "KA103",
+    "KA104",
 }
 
 
@@ -188,6 +197,7 @@ def refused(example: Example, code: str, folder: Path) -> list[KadminError]:
         return []
     world = world_of(read_inventory(folder / "inventory").single())
     state = replace(world.state, requests=Requests(**LIVE[code]))  # type: ignore[arg-type]  # by field
+    state = replace(state, topic_configs=CONFIGS.get(code, {}))
     assert not isinstance(document, Policy)
     facts = replace(
         world.facts,
@@ -195,6 +205,7 @@ def refused(example: Example, code: str, folder: Path) -> list[KadminError]:
         unavailable=ASKED.get(code, ()),
         from_brokers=True,
         signals=SIGNALS,
+        elects_by_config=code in OLD_BROKERS,
         disks={} if code < "KA089" else ONLINE if code == "KA092" else DISKS,
         replicas={} if code < "KA089" else ON_DISKS,
         disks_unavailable=("broker 3 did not answer",) if code == "KA092" else (),

@@ -5,7 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from support.eras.claims import CLAIMS, KRAFT_CLAIMS, READING_CLAIMS
+from support.eras.claims import (
+    CLAIMS,
+    DISK_CLAIMS,
+    KRAFT_CLAIMS,
+    READING_CLAIMS,
+    TIER_CLAIMS,
+)
 from support.eras.page import PAGE, eras_page
 
 if TYPE_CHECKING:
@@ -25,8 +31,10 @@ def test_the_page_is_what_the_tables_say() -> None:
         ("live/test_eras*.py", CLAIMS),
         ("kraft/test_eras_api*.py", KRAFT_CLAIMS),
         ("live/test_eras_reading.py", READING_CLAIMS),
+        ("live/test_eras_*disks.py", DISK_CLAIMS),
+        ("live/test_eras_tiers.py", TIER_CLAIMS),
     ],
-    ids=["znodes", "kraft", "reading"],
+    ids=["znodes", "kraft", "reading", "disks", "tiers"],
 )
 def test_every_claim_has_its_test(files: str, claims: tuple[Claim, ...]) -> None:
     tests = {

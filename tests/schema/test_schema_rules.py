@@ -185,6 +185,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                     "load_leader_changes": 100,
                 },
                 "leaders_only": False,
+                "even": True,
                 "free": {"broker": 7, "bytes": "1B"},
                 "load": {
                     "from": "load",
@@ -349,6 +350,16 @@ GOOD["unclean-leader-election"] = [
                     "because": "dead",
                 }
             ],
+        },
+    }
+]
+GOOD["partition-growth"] = [
+    {
+        **HEAD,
+        "kind": "PartitionGrowth",
+        "spec": {
+            "allow": {"keys_move": True},
+            "topics": [{"topic": "a", "current": 1, "new_partitions": [[1, 2]]}],
         },
     }
 ]

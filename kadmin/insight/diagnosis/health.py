@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import NO_LEADER
 from kadmin.insight.quorum import has_majority, lagging
 from kadmin.next_step import command
 from kadmin.plan.min_isr import min_insync_replicas
@@ -42,7 +41,7 @@ def health_of(state: ClusterState) -> Health:
     limits = {name: min_insync_replicas(name, state) for name in state.topics}
     offline, short = set(), set()
     for partition, found in state.states.items():
-        if found.leader <= NO_LEADER:
+        if not state.has_leader(partition):
             offline.add(partition)
         elif len(found.isr) < limits[partition.topic]:
             short.add(partition)

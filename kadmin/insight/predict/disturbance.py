@@ -23,13 +23,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.insight.predict.consumers import OFFSETS, coordinating_partition
+from kadmin.insight.predict.losses import PlacedPartition
 from kadmin.insight.tables.table import Table
 from kadmin.schema.shapes import Count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from kadmin.insight.predict.losses import PlacedPartition
 
 
 class OffsetsIn(StrEnum):
@@ -109,11 +108,13 @@ def changed(
 ) -> list[tuple[PlacedPartition, PlacedPartition]]:
     """Return the partitions with other replicas or another leader.
 
-    A new order alone does not count.
+    A new order alone does not count. Those beyond `before` are new: they had no replicas.
     """
+    new = after[len(before) :]
+    absent = [PlacedPartition(each.partition, (), NO_LEADER, ()) for each in new]
     return [
         (was, now)
-        for was, now in zip(before, after, strict=True)
+        for was, now in zip((*before, *absent), after, strict=True)
         if was.leader != now.leader or set(was.replicas) != set(now.replicas)
     ]
 

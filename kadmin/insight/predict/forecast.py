@@ -96,7 +96,7 @@ def forecast(
         return replace(_gather(state, led, led, capacities), by_election=True)
     after = {
         partition: effect.replicas(partition, replicas) for partition, replicas in held.items()
-    }
+    } | dict(effect.new)
     return _gather(
         state, _Times(_preferred(held, sizes), _preferred(after, sizes)), led, capacities
     )

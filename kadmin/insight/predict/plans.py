@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import StalePlanError
+from kadmin.insight.predict.losses import PlacedPartition
 from kadmin.next_step import text_of
 from kadmin.plan import codes
 from kadmin.plan.election import electable, off_preferred, scope_of
+from kadmin.plan.growth import is_reached, new_partitions_of
 from kadmin.plan.model import (
     DeletionPlan,
     Elect,
     ElectionPlan,
+    GrowthPlan,
     MaintenancePlan,
     ReassignmentPlan,
     RecoveryPlan,
@@ -28,8 +31,7 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-    from kadmin.insight.predict.losses import PlacedPartition
+    from kadmin.cluster.model import Assignment, ClusterState, Replicas, TopicPartition
     from kadmin.plan.model import PartitionTarget, Plan
 
 _NAMES = frozenset(
@@ -49,7 +51,8 @@ class PlanEffect:
 
     Targets of partitions, partitions that get their preferred leader, deleted topics. `elects`: the
     preferred replica of each target is elected, too. `may_elect`: partitions of an election whose
-    in-sync replicas are unknown. `leaders_only`: replicas stay where they are.
+    in-sync replicas are unknown. `leaders_only`: replicas stay where they are. `new` are partitions
+    that a growth adds.
     """
 
     targets: Mapping[TopicPartition, PartitionTarget] = field(default_factory=dict)
@@ -58,11 +61,15 @@ class PlanEffect:
     may_elect: Collection[TopicPartition] = ()
     deleted: Collection[str] = ()
     leaders_only: bool = False
+    new: Assignment = field(default_factory=dict)
 
     @property
     def sizes(self) -> dict[TopicPartition, int]:
-        """The sizes of partitions that the plan itself holds, in bytes of one replica."""
-        return {
+        """The sizes of partitions that the plan itself holds, in bytes of one replica.
+
+        New partitions are empty.
+        """
+        return dict.fromkeys(self.new, 0) | {
             each: found.size_bytes
             for each, found in self.targets.items()
             if found.size_bytes is not None
@@ -96,6 +103,9 @@ def effect_of(plan: Plan, state: ClusterState) -> PlanEffect:
             return PlanEffect(deleted=frozenset(plan.topics))
         case RecoveryPlan():
             return PlanEffect(leaders_only=True)
+        case GrowthPlan():
+            growing = (each for each in plan.topics if not is_reached(each, state))
+            return PlanEffect(new=new_partitions_of(growing, state).assignment)
         case RecreationPlan() | MaintenancePlan():
             return PlanEffect()
 
@@ -106,10 +116,12 @@ def planned(
     """Return the partitions as they are when a plan is done.
 
     Deleted ones are kept, without replicas. A partition without a leader is not reassigned: there
-    is no replica to copy from. An unknown leader stays unknown.
+    is no replica to copy from. An unknown leader stays unknown. New partitions come last, each led
+    by its first replica.
     """
-    effect = effect_of(plan, state)
-    return tuple(_planned(each, effect, state.brokers) for each in placements)
+    found = effect_of(plan, state)
+    new = (PlacedPartition(each, ids, ids[0], ids, size_bytes=0) for each, ids in found.new.items())
+    return (*(_planned(each, found, state.brokers) for each in placements), *new)
 
 
 def _in_sync_unknown(partition: TopicPartition, state: ClusterState) -> bool:

@@ -40,14 +40,13 @@ from kadmin.insight.predict.losses import (
     refuses_acks_all,
 )
 from kadmin.plan.min_isr import min_insync_replicas
+from kadmin.plan.unclean import UNCLEAN_ELECTION
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-
-UNCLEAN_ELECTION = "unclean.leader.election.enable"
 
 
 def placements_of(
@@ -126,12 +125,15 @@ def compare(
     alive: Collection[int],
     left: Collection[int],
 ) -> Prediction:
-    """Compare the same partitions at two times, with the brokers alive at each."""
+    """Compare partitions at two times, with the brokers alive at each.
+
+    Those that `after` has beyond `before` are new: they count for the loads alone.
+    """
     lost, tally = frozenset(alive) - frozenset(left), _Tally()
     changes: list[LeaderChange] = []
     refusing: list[PlacedPartition] = []
     unknown: list[UnknownOutcome] = []
-    for was, now in zip(before, after, strict=True):
+    for was, now in zip(before, after, strict=False):
         affected = was != now or not lost.isdisjoint(was.replicas)
         verdict = _verdict(was, now.leader, now.isr)
         if now.leader is None or (affected and verdict.refusing is None):

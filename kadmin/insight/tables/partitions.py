@@ -289,7 +289,9 @@ def partition_table(state: ClusterState, *, with_eligible: bool = False) -> Tabl
             limits[partition.topic],
             conditions[partition],
             None if found is None else found.leader_epoch,
-            way_out(partition, state) if found is not None and found.leader <= NO_LEADER else None,
+            way_out(partition, state)
+            if found is not None and not state.has_leader(partition)
+            else None,
             () if found is None else found.elr,
             () if found is None else found.last_known_elr,
             () if found is None else found.offline_replicas,
@@ -332,12 +334,13 @@ def _in_sync(
     if found is None:
         yield PartitionCondition.NO_STATE
         return
-    if found.leader <= NO_LEADER:
+    has_leader = state.has_leader(partition)
+    if not has_leader:
         yield PartitionCondition.OFFLINE
     number = partition.partition
     if set(topic.replicas[number]).difference(found.isr, topic.adding_replicas.get(number, ())):
         yield PartitionCondition.UNDER_REPLICATED
-    if found.leader > NO_LEADER and min_isr is not None and len(found.isr) <= min_isr:
+    if has_leader and min_isr is not None and len(found.isr) <= min_isr:
         yield (
             PartitionCondition.UNDER_MIN_ISR
             if len(found.isr) < min_isr

@@ -10,6 +10,7 @@ from kadmin.operations.record.steps import (
     CreationStep,
     DeletionStep,
     ElectionStep,
+    GrowthStep,
     LogDirsStep,
     ProbeStep,
     UncleanElectionStep,
@@ -27,8 +28,15 @@ if TYPE_CHECKING:
     from kadmin.operations.record.steps import Channel, Errand, Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.plan.copied import OnDisk, Sizes
-    from kadmin.plan.model import DecommissionPlan, DeletionLayout, PartitionTarget, TopicRecipe
+    from kadmin.plan.model import (
+        DecommissionPlan,
+        DeletionLayout,
+        PartitionTarget,
+        TopicGrowth,
+        TopicRecipe,
+    )
     from kadmin.plan.pairs import AtOnce
+    from kadmin.plan.throttle import ConfigChanges
 
 PICKUP_WARNING_S = 5.0
 PICKUP_DEADLINE_S = 10.0
@@ -243,6 +251,24 @@ class PublishElection:
 
 
 @dataclass(frozen=True, slots=True)
+class ForceLeaders:
+    """Let the first replica of each target lead, in sync or not, where brokers serve no request.
+
+    Lists, the configs of their topics and another controller, which elects, are one write.
+    """
+
+    targets: tuple[PartitionTarget, ...]
+    configs: ConfigChanges
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreConfigs:
+    """Give topics the values back that these changes found; on record once they are there."""
+
+    configs: ConfigChanges
+
+
+@dataclass(frozen=True, slots=True)
 class PublishDeletion:
     """Ask the controller to delete these topics, in the layout that the plan names."""
 
@@ -255,6 +281,13 @@ class PublishTopic:
     """Create a topic as its recipe says."""
 
     recipe: TopicRecipe
+
+
+@dataclass(frozen=True, slots=True)
+class PublishGrowth:
+    """Add partitions to a topic."""
+
+    growth: TopicGrowth
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +345,14 @@ def unfinished(error: KadminError) -> Finish:
 
 
 Publish: TypeAlias = (
-    Probe | PublishWave | PublishLogDirs | PublishElection | PublishDeletion | PublishTopic
+    Probe
+    | PublishWave
+    | PublishLogDirs
+    | PublishElection
+    | ForceLeaders
+    | PublishDeletion
+    | PublishTopic
+    | PublishGrowth
 )
 Action: TypeAlias = (
     AskListening
@@ -322,6 +362,7 @@ Action: TypeAlias = (
     | PlanRound
     | RunErrand
     | NoteGone
+    | RestoreConfigs
     | Publish
     | TakeBack
     | Advance
@@ -332,18 +373,25 @@ Action: TypeAlias = (
 
 def step_of(action: Publish, number: int, at: str) -> tuple[Step, int]:
     """Return the step that records a publish, and how many partitions or topics it affects."""
+    step: Step
     match action:
         case Probe():
-            return ProbeStep(number, at, action.channel), 0
+            step, affected = ProbeStep(number, at, action.channel), 0
         case PublishWave():
-            return WaveStep(number, at, action.wave), len(action.targets)
+            step, affected = WaveStep(number, at, action.wave), len(action.targets)
         case PublishLogDirs(wave, broker_id, log_dirs, present, topic_ids):
             step = LogDirsStep(number, at, wave, broker_id, log_dirs, present, topic_ids)
-            return step, len(log_dirs)
+            affected = len(log_dirs)
         case PublishElection():
             kind = UncleanElectionStep if action.unclean else ElectionStep
-            return kind(number, at, action.partitions), len(action.partitions)
+            step, affected = kind(number, at, action.partitions), len(action.partitions)
+        case ForceLeaders():
+            partitions = tuple(each.partition for each in action.targets)
+            step, affected = UncleanElectionStep(number, at, partitions), len(partitions)
         case PublishDeletion():
-            return DeletionStep(number, at, action.topics), len(action.topics)
+            step, affected = DeletionStep(number, at, action.topics), len(action.topics)
         case PublishTopic():
-            return CreationStep(number, at, (action.recipe.topic,)), 1
+            step, affected = CreationStep(number, at, (action.recipe.topic,)), 1
+        case PublishGrowth():
+            step, affected = GrowthStep(number, at, (action.growth.topic,)), 1
+    return step, affected

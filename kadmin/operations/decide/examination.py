@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.spec import OperationSpec
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
+    from kadmin.plan.growth import NewPartitions
     from kadmin.plan.model import Plan
 
 
@@ -24,9 +25,9 @@ class Examination:
     """Errors that refuse a plan on a state, and the work that it would do.
 
     `work` None: nothing to do. `targets` names what an election would elect, a deletion delete or a
-    recreation create; `lost_bytes` counts all copies that a deletion deletes, None where unknown
-    and for other plans. `leaders` are those of an election's targets before and after it, -1 for
-    none.
+    recreation create, a growth add; `lost_bytes` counts all copies that a deletion deletes, None
+    where unknown and for other plans. `leaders` are those of an election's targets before and after
+    it, -1 for none. `new` are the partitions that a growth adds.
     """
 
     refusals: tuple[KadminError, ...]
@@ -37,6 +38,7 @@ class Examination:
     warnings: tuple[str, ...] = ()
     throttle: Throttle | None = None
     leaders: tuple[tuple[int, int], ...] = ()
+    new: NewPartitions | None = None
 
     @property
     def refusal(self) -> KadminError | None:

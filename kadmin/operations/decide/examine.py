@@ -14,10 +14,11 @@ from kadmin.operations.decide.decommission_plan import with_stages
 from kadmin.operations.decide.deletion import examine_deletion
 from kadmin.operations.decide.election import examine_election
 from kadmin.operations.decide.examination import Examination, placed
+from kadmin.operations.decide.growth import examine_growth
 from kadmin.operations.decide.maintenance_plan import examine_maintenance
 from kadmin.operations.decide.quiet_hours import with_quiet_hours
 from kadmin.operations.decide.reassignment_plan import examine_reassignment
-from kadmin.operations.decide.recovery import examine_recovery
+from kadmin.operations.decide.recovery_plan import examine_recovery
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan import codes
 from kadmin.plan.ending import ending_of
@@ -25,6 +26,7 @@ from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import (
     DeletionPlan,
     ElectionPlan,
+    GrowthPlan,
     MaintenancePlan,
     Policy,
     ReassignmentPlan,
@@ -60,7 +62,8 @@ _EXAMINED: dict[type, Callable[[Examination, Any, ClusterView], Examination]] = 
         found, work=RecreationWork(plan), targets=plan.topics
     ),
     MaintenancePlan: lambda found, plan, world: examine_maintenance(found, plan, world.state),
-    RecoveryPlan: lambda found, plan, world: examine_recovery(found, plan, world.state),
+    RecoveryPlan: examine_recovery,
+    GrowthPlan: examine_growth,
 }
 """The other kinds; a reassignment is cut into waves besides."""
 

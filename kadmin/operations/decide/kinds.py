@@ -17,9 +17,10 @@ from kadmin.operations.decide.catch_up import CATCH_UP
 from kadmin.operations.decide.decommission import DECOMMISSION, DecommissionWork
 from kadmin.operations.decide.deletion import DELETION
 from kadmin.operations.decide.election import ELECTION
+from kadmin.operations.decide.growth import GROWTH
 from kadmin.operations.decide.maintenance import MAINTENANCE
 from kadmin.operations.decide.reassignment import REASSIGNMENT
-from kadmin.operations.decide.recovery import RECOVERY
+from kadmin.operations.decide.recovery_plan import RECOVERY
 from kadmin.operations.decide.recreation import RECREATION
 from kadmin.operations.record.codec import decoding
 from kadmin.operations.record.record import OperationKind, OperationRecord
@@ -42,6 +43,7 @@ KINDS: tuple[PlanKind[Any], ...] = (
     MAINTENANCE,
     DECOMMISSION,
     RECOVERY,
+    GROWTH,
 )
 _BY_PLAN = {each.plan: each for each in KINDS}
 _BY_OPERATION = {each.kind: each for each in (*KINDS, CANCELLATION, CATCH_UP)}

@@ -8,8 +8,8 @@ any other, after the last wave                 the same
 any other                                      Finish: paused, until hours begin
 =============================================  ================================
 
-Copies in flight have the rate outside by then, which is on record. A maintenance or
-a decommission is left at any Wait for a person.
+Copies in flight have the rate outside by then, which is on record. A maintenance, a decommission or
+a recovery is left at any Wait for a person.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from kadmin.operations.decide.actions import Advance, Finish, TakeBack, Wait
 from kadmin.operations.decide.decommission import DecommissionWork
 from kadmin.operations.decide.maintenance import MaintenanceWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.recovery import RecoveryWork
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.stop_request import StoppedByRequestError
 from kadmin.wording import count
@@ -41,7 +42,9 @@ def leave(
 
     `until` is the time at which hours begin, as the end of a sentence; None inside them.
     """
-    if isinstance(work, MaintenanceWork | DecommissionWork) and isinstance(action, Wait):
+    if isinstance(action, Wait) and isinstance(
+        work, MaintenanceWork | DecommissionWork | RecoveryWork
+    ):
         action = _leave_to_person(action, work, memory)
     if (
         until is None
@@ -63,7 +66,7 @@ def leave(
 
 
 def _leave_to_person(
-    action: Wait, work: MaintenanceWork | DecommissionWork, memory: Memory
+    action: Wait, work: MaintenanceWork | DecommissionWork | RecoveryWork, memory: Memory
 ) -> Action:
     if not action.for_person:
         return action

@@ -93,12 +93,20 @@ def reorder(
 
     Their topics exist, and steps of earlier waves are left out.
     """
+    led = reordered(waves[-1], observed.state)
+    return publish_order(waves, observed, memory, now) or elect_scope(led, observed, memory, now)
+
+
+def publish_order(
+    waves: tuple[tuple[PartitionTarget, ...], ...], observed: Observed, memory: Memory, now: float
+) -> Action | None:
+    """Publish the order of the last of these waves; None once it is there."""
     *earlier, targets = waves
     state = observed.state
     ours = tuple(each for each in targets if order_of(each, state) is not Progress.STALE)
     open_ = [each for each in ours if order_of(each, state) is not Progress.DONE]
     if not open_:
-        return elect_scope([each.partition for each in ours], observed, memory, now)
+        return None
     if dead := dead_targets(open_, state):
         reason = f"{brokers_in_words(dead)} is not alive: waiting to change the order of replicas"
         return Wait(reason, reason)

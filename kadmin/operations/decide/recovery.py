@@ -21,13 +21,10 @@ A partition that has a leader again is done: nothing of it is elected.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import NotCompletedError
-from kadmin.insight.quorum import running_brokers
 from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     ELECTION_BATCH,
@@ -39,27 +36,22 @@ from kadmin.operations.decide.actions import (
 )
 from kadmin.operations.decide.common import before_request, overdue
 from kadmin.operations.decide.recovery_look import ORDER, RESTORE, EntryStage, RecoveryLook
-from kadmin.operations.decide.spec import ListedOperationSpec, PlanKind, Verdict
-from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.decide.spec import ListedOperationSpec
+from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import WaveStep
 from kadmin.operations.record.stop_request import Stop
-from kadmin.plan.model import PartitionTarget, RecoveryPlan
-from kadmin.plan.progress import Progress
-from kadmin.plan.recovery import starts_of, without_leader
-from kadmin.wording import brokers_in_words, count, name_some
+from kadmin.plan.model import PartitionTarget
+from kadmin.plan.recovery import without_leader
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.decide.actions import Action, Memory, Observed
-    from kadmin.operations.decide.examination import Examination
-    from kadmin.operations.decide.spec import PlanHistory
-    from kadmin.plan.model import ForcedLeader
+    from kadmin.plan.model import ForcedLeader, RecoveryPlan
 
 LISTS_AT_ONCE = 1_000
-IMPATIENT_S = 600.0
-"""Seconds since the plan was made, before which a dead broker counts as seen alive lately."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +67,10 @@ class RecoveryWork(ListedOperationSpec):
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
         """Decide the next action of the recovery."""
         look = RecoveryLook(observed, overdue(memory, now))
-        found = self._sorted(look)
-        cancelled = observed.request is not None and observed.request.stop is not Stop.PAUSE
-        if not cancelled:
-            if clean := found[EntryStage.CLEAN]:
-                names = name_some(entry.partition for entry in clean)
-                reason = f"a replica is alive that may lead without a loss: {names}"
-                return Wait(reason, reason)
-            if action := self._force(found, look, memory):
-                return action
+        found = self.sort(look)
+        cancelled = is_cancelled(observed)
+        if not cancelled and (action := await_clean(found) or self._force(found, look, memory)):
+            return action
         restoring = [
             entry
             for stage, entries in found.items()
@@ -94,12 +81,12 @@ class RecoveryWork(ListedOperationSpec):
         if restoring:
             targets = [_restored(entry, observed.state) for entry in restoring]
             return _publish(RESTORE, targets, look, memory)
-        return self._result(found, look, cancelled=cancelled)
+        return self.result(found, look, cancelled=cancelled)
 
     def in_flight(self, observed: Observed, _memory: Memory) -> bool:
         """Whether a request was sent whose effect is not seen yet, or a list is to be restored."""
         look = RecoveryLook(observed, late=False)
-        found = self._sorted(look)
+        found = self.sort(look)
         electing = [entry for entry in found[EntryStage.ELECT] if entry.partition in look.asked]
         return bool(found[EntryStage.RESTORE] or electing)
 
@@ -112,7 +99,8 @@ class RecoveryWork(ListedOperationSpec):
         """Return the stage under way as part of a sentence."""
         return f"the recovery of {count(len(self.plan.partitions), 'partition')}"
 
-    def _sorted(self, look: RecoveryLook) -> Mapping[EntryStage, list[ForcedLeader]]:
+    def sort(self, look: RecoveryLook) -> Mapping[EntryStage, list[ForcedLeader]]:
+        """Return the entries of each stage whose partitions exist."""
         found: dict[EntryStage, list[ForcedLeader]] = {stage: [] for stage in EntryStage}
         for entry in self.plan.partitions:
             if entry.partition in look.state.states:
@@ -144,14 +132,19 @@ class RecoveryWork(ListedOperationSpec):
             return Wait(f"electing {name_some(waiting)}")
         return before_request(look.observed, memory) or PublishElection(partitions, unclean=True)
 
-    def _result(
+    def result(
         self,
         found: Mapping[EntryStage, Sequence[ForcedLeader]],
         look: RecoveryLook,
         *,
         cancelled: bool,
+        remains: str = "",
     ) -> Finish:
-        message = _in_words(found[EntryStage.LED], look)
+        """Finish with what was elected, and with what is not as planned.
+
+        `remains` is the end of a sentence on what is not as before.
+        """
+        message = _in_words(found[EntryStage.LED], look) + remains
         left = [
             *found[EntryStage.GIVEN_UP],
             *(entry for entry in found[EntryStage.LED] if look.led_by_another(entry)),
@@ -169,6 +162,18 @@ class RecoveryWork(ListedOperationSpec):
                 next_step=command("propose recovery", "--out", "PLAN"),
             )
         )
+
+
+def is_cancelled(observed: Observed) -> bool:
+    """Whether a cancellation is asked for."""
+    return observed.request is not None and observed.request.stop is not Stop.PAUSE
+
+
+def await_clean(found: Mapping[EntryStage, Sequence[ForcedLeader]]) -> Wait | None:
+    """Wait for the election of replicas that lead without a loss, None where there are none."""
+    names = name_some(entry.partition for entry in found[EntryStage.CLEAN])
+    reason = f"a replica is alive that may lead without a loss: {names}"
+    return Wait(reason, reason) if names else None
 
 
 def _restored(entry: ForcedLeader, state: ClusterState) -> PartitionTarget:
@@ -222,53 +227,3 @@ def _lost(elected: Collection[ForcedLeader]) -> str:
     if unknown:
         parts.append(f"the loss of {count(unknown, 'partition')} is unknown")
     return ", ".join(parts)
-
-
-def examine_recovery(found: Examination, plan: RecoveryPlan, state: ClusterState) -> Examination:
-    """Complete the examination of a recovery by its partitions without a leader."""
-    work = RecoveryWork(plan)
-    targets = work.open(state)
-    return replace(found, work=work if targets else None, targets=targets)
-
-
-def awaited_lately(plan: RecoveryPlan, state: ClusterState, now: datetime) -> frozenset[int]:
-    """Return dead brokers that would lead without a loss and were seen alive lately, or may be.
-
-    They are not known to be dead for IMPATIENT_S, or their process runs again.
-    """
-    leaderless = set(without_leader(state))
-    named = [each.partition for each in plan.partitions if each.partition in leaderless]
-    able = frozenset(starts_of(named, state))
-    if plan.allow_impatient:
-        return frozenset()
-    looked_at = None if plan.looked_at is None else datetime.fromisoformat(plan.looked_at)
-    proved = looked_at is not None and (now - looked_at).total_seconds() >= IMPATIENT_S
-    return able & running_brokers(state.controller) if proved else able
-
-
-def _verdicts(plan: RecoveryPlan, state: ClusterState, _: PlanHistory) -> Iterator[Verdict]:
-    for entry in plan.partitions:
-        partition, found = entry.partition, state.states.get(entry.partition)
-        replicas = state.replicas(partition)
-        if found is None or replicas is None:
-            progress, detail = Progress.STALE, "no such partition"
-        elif found.leader <= NO_LEADER:
-            progress, detail = Progress.WAITING, "no leader"
-        elif missing := sorted(set(replicas) - set(found.isr)):
-            progress = Progress.SETTLED
-            detail = f"led by {found.leader}, not in sync yet: {brokers_in_words(missing)}"
-        else:
-            progress, detail = Progress.DONE, ""
-        yield Verdict(partition.topic, partition.partition, progress, detail)
-
-
-RECOVERY = PlanKind(
-    OperationKind.RECOVERY,
-    RecoveryPlan,
-    scope=lambda plan: {entry.partition.topic for entry in plan.partitions},
-    spec_of=lambda plan, _: RecoveryWork(plan),
-    fields=lambda work, _: {
-        "origin": {entry.partition: entry.current for entry in work.plan.partitions}
-    },
-    verdicts=_verdicts,
-)

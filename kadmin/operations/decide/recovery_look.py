@@ -7,7 +7,6 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import NO_LEADER
 from kadmin.operations.decide.actions import PUBLISH_ATTEMPTS
 from kadmin.operations.record.steps import WaveStep, elected_uncleanly, refused_by_cluster
 from kadmin.plan.recovery import clean_leaders, living_replicas
@@ -78,8 +77,7 @@ class RecoveryLook:
 
     def has_leader(self, partition: TopicPartition) -> bool:
         """Whether a partition has a leader."""
-        found = self.state.states.get(partition)
-        return found is not None and found.leader > NO_LEADER
+        return self.state.has_leader(partition)
 
     def stage(self, entry: ForcedLeader) -> EntryStage:
         """Return where a partition is."""

@@ -36,6 +36,7 @@ from kadmin.operations.decide.actions import (
 )
 from kadmin.operations.decide.catch_up import CatchUpWork
 from kadmin.operations.decide.decommission import DecommissionWork
+from kadmin.operations.decide.growth import GrowthWork
 from kadmin.operations.decide.maintenance import MaintenanceWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.recovery import RecoveryWork
@@ -70,10 +71,16 @@ def apply_stop_request(
     if isinstance(action, Finish | Advance) or _goes_on(action, work, observed, memory):
         return action
     if not isinstance(work, ReassignmentWork):
-        return stopped(request, None)
+        return stopped(request, None, _what_stays(work, observed))
     tally = work.tally(observed, memory)
     moved = f"{tally.done} of {count(tally.total, 'partition')} moved"
     return stopped(request, work.undone_by(observed, memory), f"{_QUIET}, {moved}")
+
+
+def _what_stays(work: OperationSpec, observed: Observed) -> str:
+    if isinstance(work, GrowthWork):
+        return f"{_QUIET}, {work.added_in_words(observed.state)}"
+    return _QUIET
 
 
 def _without_waves(

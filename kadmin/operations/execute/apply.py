@@ -14,10 +14,17 @@ from kadmin.operations.decide.examination import Examination
 from kadmin.operations.decide.examine import examine, with_ending
 from kadmin.operations.decide.kinds import kind_of, record_of
 from kadmin.operations.decide.record_topic import vacated_brokers
-from kadmin.operations.decide.recovery import IMPATIENT_S, awaited_lately
+from kadmin.operations.decide.recovery_by_config import ConfigRecoveryWork
+from kadmin.operations.decide.recovery_plan import IMPATIENT_S, awaited_lately
 from kadmin.operations.execute.losses import with_high_watermarks
 from kadmin.operations.execute.runner import Runner
-from kadmin.operations.reading.brokers import refused_credentials, with_disks, with_guards
+from kadmin.operations.reading.brokers import (
+    refused_credentials,
+    with_disks,
+    with_elections,
+    with_guards,
+)
+from kadmin.operations.reading.growth import with_readers
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.listening import listening_of
 from kadmin.operations.reading.stop import read_stops
@@ -28,11 +35,11 @@ from kadmin.operations.throttles.changes import record_throttle
 from kadmin.plan.model import (
     DecommissionPlan,
     DeletionPlan,
+    GrowthPlan,
     MaintenancePlan,
     ReassignmentPlan,
     RecoveryPlan,
 )
-from kadmin.plan.recovery import without_leader
 from kadmin.wording import brokers_in_words, name_some
 
 if TYPE_CHECKING:
@@ -181,7 +188,8 @@ def unexecutable(
     store = backend.metadata_store
     if store is None:
         return
-    if throttle is not None and (backlog := store.config_backlog()):
+    changes_configs = throttle is not None or isinstance(work, ConfigRecoveryWork)
+    if changes_configs and (backlog := store.config_backlog()):
         yield backlog
     if work is not None and (
         denied := store.denied(work, () if throttle is None else throttle.values)
@@ -230,12 +238,16 @@ def _study(
             return state, given, Examination((), None)
         facts = with_guards(given, context.backend, state, plan.topics)
         refused = refused_credentials(context.backend, state)
+    elif isinstance(plan, GrowthPlan):
+        facts = with_readers(given, context.backend, state, plan.names)
+        refused = refused_credentials(context.backend, state)
     elif isinstance(plan, ReassignmentPlan) and _changes(plan, state):
         facts = with_disks(given, state, context.backend.brokers(state))
         refused = refused_credentials(context.backend, state)
     elif isinstance(plan, MaintenancePlan):
         refused = refused_credentials(context.backend, state) or _unsafe(context, plan)
     elif isinstance(plan, RecoveryPlan):
+        facts = with_elections(given, context.backend, state)
         refused = refused_credentials(context.backend, state) or _unready(context, plan, state)
     examination = examine(plan, state, context.backend.capabilities.publish, facts, policy)
     examination = with_ending(examination, context.clock.utc())
@@ -266,18 +278,7 @@ def _unsafe(context: Context, plan: MaintenancePlan) -> NotCompletedError | None
 
 
 def _unready(context: Context, plan: RecoveryPlan, state: ClusterState) -> NotCompletedError | None:
-    """Return the error of a recovery that cannot begin now.
-
-    No broker serves it, or one may be back soon that would lead without a loss.
-    """
-    if not without_leader(state):
-        return None
-    if not context.backend.brokers(state).serve_elections():
-        return NotCompletedError(
-            "The brokers serve no election of leaders that are not in sync.",
-            cause="they are older than Kafka 2.4",
-            next_step="start the brokers that have every record: " + command("doctor"),
-        )
+    """Return the error of a recovery while a broker may be back soon that leads without a loss."""
     brokers = awaited_lately(plan, state, context.clock.utc())
     if not brokers:
         return None

@@ -1,4 +1,7 @@
-"""Errands of an operation on brokers as a whole: each is on record before its request."""
+"""Errands of an operation: changes of brokers as a whole, and of configs that are set back.
+
+Those of brokers are on record before their request, configs once they are as before.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,13 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.capabilities import MetadataMode
 from kadmin.errors import NotCompletedError, StalePlanError, UsageError
 from kadmin.operations.cordons import cordon_under, find_to_cordon, uncordon_under
-from kadmin.operations.decide.actions import NoteGone, PlanRound, RunErrand
+from kadmin.operations.decide.actions import NoteGone, PlanRound, RestoreConfigs, RunErrand
 from kadmin.operations.events import Note
-from kadmin.operations.record.steps import DrainStep, Errand, ErrandStep, GoneStep
+from kadmin.operations.port import ConfigsOutcome
+from kadmin.operations.record.steps import ConfigStep, DrainStep, Errand, ErrandStep, GoneStep
 from kadmin.operations.registrations import unregister_under
-from kadmin.wording import brokers_in_words, count
+from kadmin.operations.throttles.changes import Removal
+from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.steps import Step
+    from kadmin.plan.throttle import ConfigChanges
 
 
 class Errands:
@@ -30,7 +36,7 @@ class Errands:
         self._number = len(steps)
         self._lease = lease
 
-    def run(self, action: NoteGone | PlanRound | RunErrand) -> str | None:
+    def run(self, action: NoteGone | PlanRound | RunErrand | RestoreConfigs) -> str | None:
         """Return the reason to wait and try again, None where it is done."""
         match action:
             case NoteGone():
@@ -49,6 +55,21 @@ class Errands:
                 self._note(f"{brokers_in_words(action.brokers)} uncordoned")
             case RunErrand(Errand.UNREGISTER):
                 return self._unregister(action.brokers)
+            case RestoreConfigs():
+                return self._restore_configs(action.configs)
+        return None
+
+    def _restore_configs(self, changes: ConfigChanges) -> str | None:
+        removal, backend = Removal(changes), self._context.backend
+        outcome = backend.change_configs(changes, removal.edit, self._lease)
+        if outcome is ConfigsOutcome.CUT_SHORT:
+            return "not every config is as before yet"
+        topics = tuple(each.name for each in changes)
+        self._write(lambda number, at: ConfigStep(number, at, topics))
+        names = name_some({key for keys in changes.values() for key in keys})
+        self._note(f"{names} is as before on {name_some(topics)}")
+        if removal.foreign:
+            self._note(f"kept what another client changed: {name_some(removal.foreign.values())}")
         return None
 
     def _cordon(self, brokers: frozenset[int]) -> None:

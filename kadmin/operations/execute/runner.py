@@ -21,6 +21,7 @@ from kadmin.operations.decide.actions import (
     NoteGone,
     Observed,
     PlanRound,
+    RestoreConfigs,
     RunErrand,
     Wait,
     unfinished,
@@ -227,7 +228,7 @@ class Runner:
                 self._memory = replace(self._memory, stop=see_stop(self._context, action))
             case AskEmpty():
                 self._look_whether_empty(action)
-            case NoteGone() | PlanRound() | RunErrand():
+            case NoteGone() | PlanRound() | RunErrand() | RestoreConfigs():
                 return self._run_errand(action)
             case Wait() | Finish():
                 return None
@@ -254,7 +255,7 @@ class Runner:
             again = command("resume", self._record.operation_id)
             self._session.write(lambda lease: self._throttling.take_down(lease, again))
 
-    def _run_errand(self, action: NoteGone | PlanRound | RunErrand) -> str | None:
+    def _run_errand(self, action: NoteGone | PlanRound | RunErrand | RestoreConfigs) -> str | None:
         context, steps = self._context, self._session.steps()
         reason = self._session.write(lambda lease: Errands(context, steps, lease).run(action))
         if reason is not None:
@@ -262,12 +263,12 @@ class Runner:
         if isinstance(action, RunErrand):
             errands = self._memory.errands | {action.errand}
             self._memory = replace(self._memory, errands=errands)
-            return None
         if isinstance(action, PlanRound):
             self._close()
             self._equip(self._session.steps())
             self._memory = replace(self._memory, empty=None)
-        self._session.write(self._throttling.set_up)
+        if isinstance(action, NoteGone | PlanRound):
+            self._session.write(self._throttling.set_up)
         return None
 
     def _finish(self, finish: Finish, observed: Observed) -> str:

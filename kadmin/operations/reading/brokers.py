@@ -14,6 +14,7 @@ from kadmin.cluster.log_dirs import LogDirs
 from kadmin.cluster.rights import Right
 from kadmin.errors import KadminError, UnreachableError
 from kadmin.insight.predict.consumers import OFFSETS
+from kadmin.plan.recovery import without_leader
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
@@ -96,6 +97,13 @@ def with_guards(
         state,
         questions,
     )
+
+
+def with_elections(given: ClusterFacts, backend: Backend, state: ClusterState) -> ClusterFacts:
+    """Complete given facts by how leaders are elected that are not in sync, where it matters."""
+    if given.elects_by_config or not without_leader(state):
+        return given
+    return replace(given, elects_by_config=not backend.brokers(state).serve_elections())
 
 
 def groups_in_metadata(backend: Backend, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:

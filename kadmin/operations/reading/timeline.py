@@ -300,6 +300,7 @@ def _bytes(step: Step, work: OperationSpec | None) -> int | None:
                 StepKind.PROBE,
                 StepKind.DELETION,
                 StepKind.CREATION,
+                StepKind.GROWTH,
                 StepKind.THROTTLE,
             }
             else None

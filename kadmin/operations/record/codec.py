@@ -102,6 +102,8 @@ def encode_record(record: OperationRecord) -> bytes:
             **_dump_asked(record.throttle),
         },
     }
+    if record.unclean:
+        value |= {"min_reader": RECORD_VERSION, "unclean": dict(sorted(record.unclean.items()))}
     if record.log_dirs:
         value |= {"min_reader": RECORD_VERSION, "log_dirs": _dump_log_dirs(record.log_dirs)}
     return zlib.compress(dump(value), level=9)
@@ -126,6 +128,7 @@ def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
     value["throttle"] = _load_throttle(value.get("throttle"))  # records before throttles have none
     require(str, *(value[name] for name in ("plan_text", "plan_digest", "created_at")))
     load_texts({"cluster_id": value["cluster_id"], **value["topic_ids"]})
+    load_texts(value.get("unclean", {}))
     if value["operation_id"] != operation_id:
         raise ValueError(f"it is the record of operation {value['operation_id']!r}")
     return OperationRecord(**value)

@@ -49,6 +49,7 @@ class OperationKind(StrEnum):
     MAINTENANCE = "maintenance"
     DECOMMISSION = "decommission"
     RECOVERY = "recovery"
+    GROWTH = "growth"
 
     @property
     def copies(self) -> bool:
@@ -169,14 +170,15 @@ class OperationRecord:
 
     `plan_text` is the plan as canonical JSON; `origin` the ordered replicas before any write.
     `waves` hold positions in the plan's list; `targets` the partitions of an election; `recipes`
-    the topics that a deletion deletes or a recreation creates, `topic_ids` the ids of those to be
-    deleted, where the cluster has ids; `health` is that of the cluster when the record was made,
-    `high_watermarks` the high watermarks at that time, as far as leaders answered. `log_dirs` are
-    the log directories of the replicas before any write, by partition and broker, of partitions for
-    which the plan names some. `file_digest` is
-    the sha256 of the bytes of the plan's file, `to_copy_bytes` the bytes to copy, by the sizes on
-    disk where the plan gives none. Both are kept beside the status, where versions without these
-    fields skip them: a record that was read has none.
+    the topics that a deletion deletes, a recreation creates, or a growth grows, as they were;
+    `topic_ids` the ids of those to be deleted or grown, where the cluster has ids; `unclean` the
+    unclean.leader.election.enable of topics before an election that sets it, None where a topic has
+    none; `health` is that of the cluster when the record was made, `high_watermarks` the high
+    watermarks at that time, as far as leaders answered. `log_dirs` are the log directories of the
+    replicas before any write, by partition and broker, of partitions for which the plan names some.
+    `file_digest` is the sha256 of the bytes of the plan's file, `to_copy_bytes` the bytes to copy,
+    by the sizes on disk where the plan gives none. Both are kept beside the status, where versions
+    without these fields skip them: a record that was read has none.
     """
 
     operation_id: str
@@ -191,6 +193,7 @@ class OperationRecord:
     targets: tuple[TopicPartition, ...] = ()
     recipes: tuple[TopicRecipe, ...] = ()
     topic_ids: Mapping[str, str] = field(default_factory=dict)
+    unclean: Mapping[str, str | None] = field(default_factory=dict)
     health: Health | None = None
     high_watermarks: Mapping[TopicPartition, HighWatermark] = field(default_factory=dict)
     throttle: ThrottleRecord | None = None

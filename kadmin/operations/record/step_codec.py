@@ -76,7 +76,7 @@ def encode_step(step: Step) -> bytes:
     }
     if newer := {name: given[name] for name in ("brokers", "errand") if given[name]}:
         value |= {"min_reader": RECORD_VERSION, **newer}
-    if step.kind is StepKind.UNCLEAN_ELECTION:
+    if step.kind in {StepKind.UNCLEAN_ELECTION, StepKind.CONFIG, StepKind.GROWTH}:
         value |= {"min_reader": RECORD_VERSION}
     if given["waves"]:
         waves = [[_dump_target(each) for each in wave] for wave in given["waves"]]

@@ -37,11 +37,13 @@ class StepKind(StrEnum):
     UNCLEAN_ELECTION = "unclean election"
     DELETION = "deletion"
     CREATION = "creation"
+    GROWTH = "growth"
     CANCEL = "cancel"
     REPAIR = "repair"
     GONE = "gone"
     DRAIN = "drain"
     ERRAND = "errand"
+    CONFIG = "config"
 
 
 class Errand(StrEnum):
@@ -211,6 +213,20 @@ class CreationStep(TopicStep):
 
 
 @dataclass(frozen=True, slots=True)
+class ConfigStep(TopicStep):
+    """Topics whose configs of before are there again, after an unclean election that set them."""
+
+    kind = StepKind.CONFIG
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthStep(TopicStep):
+    """A request for more partitions of topics."""
+
+    kind = StepKind.GROWTH
+
+
+@dataclass(frozen=True, slots=True)
 class LogDirsStep(StepOnRecord):
     """A request to a broker to have replicas of the wave at index `wave` in log directories.
 
@@ -280,10 +296,12 @@ Step: TypeAlias = (
     | UncleanElectionStep
     | DeletionStep
     | CreationStep
+    | GrowthStep
     | HealStep
     | GoneStep
     | DrainStep
     | ErrandStep
+    | ConfigStep
 )
 
 

@@ -59,6 +59,10 @@ def _without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, Ne
             "what the new leaders lack is lost: a leader that returns deletes its own copy of it",
             command("inspect partitions") + ", to see the leaders",
         ),
+        OperationKind.GROWTH: (
+            "Kafka removes no partition of a topic",
+            command("inspect partitions") + ", to see the partitions",
+        ),
         OperationKind.RECREATION: (
             "it created topics; a plan of kind TopicDeletion deletes them",
             command("apply", "FILE") + ", with such a plan",

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from kadmin.plan.model.decommission import DecommissionPlan
 from kadmin.plan.model.field_types import ANY_LOG_DIR
+from kadmin.plan.model.growth import GrowthPlan, TopicGrowth
 from kadmin.plan.model.header import DocumentFile, PlanHeader
 from kadmin.plan.model.hours import HoursSpec, hours_of, read_outside
 from kadmin.plan.model.maintenance import MaintenancePlan, MaintenanceRound
@@ -71,6 +72,7 @@ __all__ = [
     "ElectionPlan",
     "ForcedLeader",
     "FreeBytes",
+    "GrowthPlan",
     "HoursOfLoad",
     "HoursSpec",
     "LoadSpec",
@@ -92,6 +94,7 @@ __all__ = [
     "Switch",
     "ThrottleBy",
     "ThrottleSpec",
+    "TopicGrowth",
     "TopicRecipe",
     "WaveLimits",
     "WaveOrder",
@@ -111,5 +114,6 @@ Plan: TypeAlias = (
     | MaintenancePlan
     | DecommissionPlan
     | RecoveryPlan
+    | GrowthPlan
 )
 Document: TypeAlias = Plan | RebalanceRequest | Policy

@@ -229,7 +229,9 @@ class RebalanceRequest:
         At("substitute", _BROKERS),
         Dumped.SORTED,
         Keywords(title="substitutes"),
-        "By the id of a broker, the one that takes its place.",
+        "By the id of a broker, the one that takes its place in every list. Nothing else changes, "
+        "unless the request asks for more: drain, never_lead, weights, replication_factor, "
+        "broker_sets, load or even.",
     ] = field(default_factory=dict)
     weights: Annotated[
         Mapping[
@@ -306,6 +308,12 @@ class RebalanceRequest:
     leaders_only: Annotated[
         bool, Dumped.ALWAYS, "Change the order of replicas and move no data."
     ] = False
+    even: Annotated[
+        bool,
+        Dumped.UNLESS_DEFAULT,
+        "Replicas, bytes and leaders are evened out beside brokers.substitute, too; they are in "
+        "any case where nothing is substituted.",
+    ] = False
     free: Annotated[
         FreeBytes | None,
         "Emergency: the fewest bytes that free this much on one broker; nothing else is touched.",
@@ -317,3 +325,17 @@ class RebalanceRequest:
         Throttle | None,
         "The throttle of the proposed plan; with none its copies may use the whole network.",
     ] = None
+
+    @property
+    def only_replaces(self) -> bool:
+        """Whether brokers are replaced in place, and nothing else is asked for."""
+        more = (
+            self.even,
+            self.drain,
+            self.never_lead,
+            self.weights,
+            self.replication_factor,
+            self.broker_sets,
+            self.load,
+        )
+        return bool(self.substitute) and not any(more)

@@ -7,6 +7,7 @@ from kadmin.plan.rules.names import other_cluster
 from kadmin.plan.rules.reassignment import racks_lost
 from kadmin.plan.rules.refusals import refusal, refusals_of, refuses, require
 from kadmin.plan.rules.request import RequestScope, check_scope, missing_everywhere
+from kadmin.plan.rules.request_patterns import unmatched_patterns
 from kadmin.plan.rules.throttle import check_throttle
 from kadmin.plan.rules.world import ClusterView
 
@@ -26,4 +27,5 @@ __all__ = [
     "refusals_of",
     "refuses",
     "require",
+    "unmatched_patterns",
 ]

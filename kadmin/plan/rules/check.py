@@ -13,6 +13,7 @@ from kadmin.plan.model import (
     DecommissionPlan,
     DeletionPlan,
     ElectionPlan,
+    GrowthPlan,
     MaintenancePlan,
     Policy,
     ReassignmentPlan,
@@ -23,6 +24,7 @@ from kadmin.plan.model import (
 from kadmin.plan.rules.decommission import check_decommission
 from kadmin.plan.rules.deletion import check_deletion
 from kadmin.plan.rules.election import check_election, touched_by_election
+from kadmin.plan.rules.growth import check_growth, touched_by_growth
 from kadmin.plan.rules.maintenance import check_maintenance
 from kadmin.plan.rules.policy import check_policy
 from kadmin.plan.rules.reassignment import check_reassignment, touched_by_reassignment
@@ -47,6 +49,7 @@ _RULES: dict[type, Callable[[Any, ClusterView | None, Policy | None], Iterator[D
     MaintenancePlan: check_maintenance,
     DecommissionPlan: check_decommission,
     RecoveryPlan: check_recovery,
+    GrowthPlan: check_growth,
     RebalanceRequest: check_request,
     Policy: check_policy,
 }
@@ -55,6 +58,7 @@ _TOUCHED: dict[type, Callable[[Any], PlanFootprint]] = {
     DecommissionPlan: touched_by_reassignment,
     ElectionPlan: touched_by_election,
     DeletionPlan: lambda plan: PlanFootprint(deleted=plan.topics),
+    GrowthPlan: touched_by_growth,
     RecoveryPlan: lambda plan: PlanFootprint(
         reassigned=tuple({entry.partition: None for entry in plan.partitions})
     ),

@@ -72,13 +72,15 @@ class Directory:
 
     def _suggest(self, topic: str) -> str | None:
         if topic not in self._suggestions:
-            close = (
-                difflib.get_close_matches(topic, self._counts, n=1)
-                if len(self._suggestions) < _MOST_GUESSES
-                else []
-            )
-            self._suggestions[topic] = f"did you mean {close[0]}?" if close else None
+            guess = len(self._suggestions) < _MOST_GUESSES
+            near = nearest(topic, self._counts) if guess else None
+            self._suggestions[topic] = None if near is None else f"did you mean {near}?"
         return self._suggestions[topic]
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Return the name that is most like another, None where none is near."""
+    return next(iter(difflib.get_close_matches(name, list(names), n=1)), None)
 
 
 def repeated_partitions(partitions: Iterable[TopicPartition]) -> Iterator[Diagnostic]:

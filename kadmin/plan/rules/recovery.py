@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.names import INTERNAL_TOPICS, RECORD_TOPIC
 from kadmin.diagnostics import Diagnostic
 from kadmin.globs import first_match
@@ -17,11 +16,13 @@ from kadmin.plan.recovery import clean_leaders, living_replicas
 from kadmin.plan.rules.names import Directory, other_cluster, repeated_partitions
 from kadmin.plan.rules.pending import reassignment_running, stale_lists
 from kadmin.plan.rules.refusals import warning_or_error
+from kadmin.plan.unclean import elected_too
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
+    from kadmin.cluster.model import TopicPartition
     from kadmin.diagnostics import Field
     from kadmin.plan.model import ForcedLeader, Policy, RecoveryPlan
     from kadmin.plan.rules.world import ClusterView
@@ -56,6 +57,8 @@ def check_recovery(
         for index, entry in enumerate(plan.partitions):
             if entry.partition in world.state.states:
                 yield from _on_cluster(entry, world, ("spec", "partitions", index))
+        if world.facts.elects_by_config:
+            yield from _elected_too(partitions, world)
 
 
 def _loss_in_words(entry: ForcedLeader) -> str:
@@ -104,7 +107,7 @@ def _alone(entry: ForcedLeader, plan: RecoveryPlan, field: Field) -> Iterator[Di
 
 def _on_cluster(entry: ForcedLeader, world: ClusterView, field: Field) -> Iterator[Diagnostic]:
     partition, state = entry.partition, world.state
-    if state.states[partition].leader > NO_LEADER:
+    if state.has_leader(partition):
         return
     alive = living_replicas(partition, state)
     if clean := clean_leaders(partition, state):
@@ -124,3 +127,16 @@ def _on_cluster(entry: ForcedLeader, world: ClusterView, field: Field) -> Iterat
         living = f"alive are {name_some(alive)}" if alive else "no replica is alive"
         message = f"{partition}: broker {entry.leader} has no living copy; {living}"
         yield Diagnostic(codes.CANNOT_LEAD, message, _AGAIN, partition=partition, field=field)
+
+
+def _elected_too(
+    partitions: Collection[TopicPartition], world: ClusterView
+) -> Iterator[Diagnostic]:
+    topics = {each.topic for each in partitions if not world.state.has_leader(each)}
+    for partition in elected_too(topics, partitions, world.state):
+        message = (
+            f"{partition}: it has no leader and is not in the plan; the config of its topic would "
+            "let a replica lead that lacks records"
+        )
+        next_step = "start a broker of its replicas, or " + _AGAIN
+        yield Diagnostic(codes.ELECTED_TOO, message, next_step, partition=partition)

@@ -19,8 +19,9 @@ from kadmin.globs import matches
 from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.model import Racks
-from kadmin.plan.rules.names import other_cluster
-from kadmin.plan.rules.policy import futile, listed
+from kadmin.plan.rules.names import nearest, other_cluster
+from kadmin.plan.rules.policy import futile
+from kadmin.plan.rules.request_patterns import unmatched_patterns, written_patterns
 from kadmin.plan.rules.throttle import check_throttle
 from kadmin.wording import name_some
 
@@ -54,12 +55,12 @@ class RequestScope:
 
 
 def check_request(
-    request: RebalanceRequest, world: ClusterView | None, _policy: Policy | None
+    request: RebalanceRequest, world: ClusterView | None, policy: Policy | None
 ) -> Iterator[Diagnostic]:
     """Yield a request's problems: contradictions, and with an inventory those of `check_scope`."""
     if world is not None:
         yield from other_cluster(request, world.state.cluster_id)
-    yield from _patterns(request)
+    yield from futile(written_patterns(request))
     yield from _repeated_pins(request)
     yield from _substitutes(request)
     yield from _moves_nothing(request)
@@ -68,6 +69,7 @@ def check_request(
     yield from check_throttle(request.throttle)
     if world is not None:
         yield from check_scope(request, _scope_of(world))
+        yield from unmatched_patterns(request, world.state.topics, policy)
 
 
 def check_scope(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
@@ -94,8 +96,15 @@ def _unknown_names(request: RebalanceRequest, scope: RequestScope) -> Iterator[D
             yield Diagnostic(codes.UNKNOWN_BROKER, message, next_step, broker=broker, field=field)
     for index, pin in enumerate(request.pins):
         if pin.partition not in scope.partitions:
-            message, field = f"the inventory has no partition {pin.partition}", _pin(index, "topic")
-            yield Diagnostic(codes.UNKNOWN_PARTITION, message, partition=pin.partition, field=field)
+            message, topic = f"the inventory has no partition {pin.partition}", pin.partition.topic
+            near = None if topic in scope.topics else nearest(topic, scope.topics)
+            yield Diagnostic(
+                codes.UNKNOWN_PARTITION,
+                message,
+                None if near is None else f"did you mean {near}?",
+                partition=pin.partition,
+                field=_pin(index, "topic"),
+            )
 
 
 def _scope_of(world: ClusterView) -> RequestScope:
@@ -131,18 +140,6 @@ def _named_brokers(request: RebalanceRequest) -> Iterator[tuple[Field, int]]:
         )
     if request.free is not None:
         yield ("spec", "free", "broker"), request.free.broker_id
-
-
-def _patterns(request: RebalanceRequest) -> Iterator[Diagnostic]:
-    topics = ("spec", "topics")
-    return futile(
-        (
-            *listed((*topics, "include"), request.include_topics),
-            *listed((*topics, "exclude"), request.exclude_topics),
-            *((("spec", "replication_factor", each), each) for each in request.replication_factor),
-            *((("spec", "broker_sets", each), each) for each in request.broker_sets),
-        )
-    )
 
 
 def _repeated_pins(request: RebalanceRequest) -> Iterator[Diagnostic]:
@@ -187,6 +184,7 @@ def _moves_nothing(request: RebalanceRequest) -> Iterator[Diagnostic]:
         "replication_factor": request.replication_factor,
         "broker_sets": request.broker_sets,
         "pins": request.pins,
+        "even": request.even,
     }
     given = {
         "spec.leaders_only moves no data": (request.leaders_only, {**moving, "free": request.free}),
@@ -363,11 +361,11 @@ def _substitute(old: int) -> Field:
 def missing_everywhere(found: Sequence[Sequence[Diagnostic]]) -> tuple[Diagnostic, ...]:
     """Join the diagnostics of each cluster of a fleet.
 
-    A name is unknown only where no cluster has it.
+    A name is unknown only where no cluster has it, and so is a pattern.
     """
     if len(found) == 1:
         return tuple(found[0])
-    unknown = {codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION}
+    unknown = {codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION, codes.UNMATCHED_PATTERN}
     nowhere = set.intersection(
         *({_name(each) for each in one if each.code in unknown} for one in found)
     )

@@ -86,7 +86,7 @@ def augment(group: TopicGroup) -> None:
             raise NoPlanError(
                 "no choice of brokers was found that keeps racks, capacities, broker sets and "
                 "never_lead",
-                _ways_out(problem, int(partition)),
+                ways_out(problem, int(partition)),
                 partitions=np.array([partition]),
                 brokers=np.arange(len(problem.brokers)),
             )
@@ -98,7 +98,7 @@ def augment(group: TopicGroup) -> None:
             return
 
 
-def _ways_out(problem: PlacementProblem, partition: int) -> str:
+def ways_out(problem: PlacementProblem, partition: int) -> str:
     """Name the constraints on a partition that can be eased."""
     brokers = problem.brokers
     constraints = {

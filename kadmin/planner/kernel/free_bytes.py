@@ -2,10 +2,8 @@
 
 Goals: the fewest bytes that free the requested amount, then the fewest replicas; each goes to the
 broker with the fewest bytes per weight among those that may receive it.
-Algorithm: all subsets of up to _TRIED replicas are compared. Of more replicas, the largest that fit
-the remaining amount are taken one after the other; then all subsets of the last ones taken and the
-smallest left are compared.
-Example: to free 10 of 7, 6 and 4, take 6 and 4.
+The entries are ordered by size, the largest first: a plan that is stopped early has freed most.
+Algorithm: smallest_cover.py.
 """
 
 from __future__ import annotations
@@ -20,12 +18,10 @@ from kadmin.planner.kernel.leaders import keep_leaders
 from kadmin.planner.kernel.next_leaders import order_replicas
 from kadmin.planner.kernel.placement import Placement
 from kadmin.planner.kernel.placement_problem import NONE, NoPlanError, Solution
+from kadmin.planner.kernel.smallest_cover import smallest_cover
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
-
-_TRIED = 18
-"""The most replicas of which every subset is tried."""
 
 
 def free_bytes(
@@ -36,7 +32,8 @@ def free_bytes(
     A broker that is over its capacity already may stay over it, but receives nothing. Partitions
     whose other replicas exceed a rack's cap already do not move. The solution is `proved` where no
     other choice of replicas frees `size_bytes` with fewer bytes, or with as few bytes in fewer
-    moves than its `bound`. Raises NoPlanError where fewer bytes than that can leave the broker.
+    moves than its `bound`; not where replicas stay because others use up the capacities. Raises
+    NoPlanError where fewer bytes than that can leave the broker.
     """
     placement = Placement(problem)
     slots = np.argmax(placement.slots == broker, axis=1)
@@ -44,83 +41,50 @@ def free_bytes(
         (placement.slots == broker).any(axis=1) & problem.movable & (problem.size > 0)
     )
     candidates = np.array(
-        [each for each in candidates.tolist() if _receivers(placement, each, slots[each])], np.int64
+        [each for each in candidates.tolist() if receivers_of(placement, each, slots[each])],
+        np.int64,
     )
+    placed = True
     while True:
         if problem.size[candidates].sum() < size_bytes:
-            most = int(problem.size[candidates].sum())
-            next_step = (
-                f"set spec.free.bytes: {most}B"
-                if most
-                else "allow more in spec.topics or spec.brokers.no_receive"
-            )
-            raise NoPlanError(
-                f"only {readable_size(most)} could go elsewhere",
-                next_step,
-                brokers=np.array([broker]),
-            )
-        chosen, proved = smallest_cover(problem.size[candidates], size_bytes)
-        stuck = _send_away(placement, candidates[chosen], slots)
+            raise _too_few(int(problem.size[candidates].sum()), broker)
+        cover = smallest_cover(problem.size[candidates], size_bytes)
+        chosen = candidates[cover.positions]
+        stuck = _send_away(placement, chosen, slots)
         if stuck == NONE:
             break
+        placed = False
         candidates = candidates[candidates != stuck]
         placement = Placement(problem)
     moved = np.zeros(len(problem), np.bool_)
-    moved[candidates[chosen]] = True
+    moved[chosen] = True
     capacity = np.maximum(problem.brokers.capacity, Placement(problem).load)
     narrowed = replace(problem, movable=moved, brokers=replace(problem.brokers, capacity=capacity))
     target = order_replicas(
         narrowed, placement.slots, keep_leaders(narrowed, placement.slots), moved
     )
-    largest_first = np.sort(problem.size[candidates])[::-1].cumsum()
-    fewest = int(np.searchsorted(largest_first, size_bytes)) + 1 if size_bytes else 0
-    bound = len(chosen) if len(candidates) <= _TRIED else fewest
-    return narrowed, Solution(target, placement.count, bound, proved)
+    solution = Solution(target, placement.count, cover.fewest, cover.proved and placed)
+    return narrowed, solution
 
 
-def smallest_cover(sizes: Ints, wanted: int) -> tuple[Ints, bool]:
-    """Return positions in `sizes` [N] whose sum is the least that is at least `wanted`.
-
-    Also return whether that is proved. The sum of all sizes must be at least `wanted`.
-    """
-    if wanted <= 0:
-        return np.zeros(0, np.int64), True
-    fixed, tried = _split(sizes, wanted)
-    best = _best_subset(sizes[tried], wanted - int(sizes[fixed].sum()))
-    chosen = np.sort(np.concatenate([fixed, tried[best]]))
-    return chosen, len(sizes) <= _TRIED or int(sizes[chosen].sum()) == wanted
+def _too_few(most: int, broker: int) -> NoPlanError:
+    """Return the error of a broker of which `most` bytes could leave."""
+    next_step = (
+        f"set spec.free.bytes: {most}B"
+        if most
+        else "allow more in spec.topics or spec.brokers.no_receive"
+    )
+    reason = f"only {readable_size(most)} could go elsewhere"
+    return NoPlanError(reason, next_step, brokers=np.array([broker]))
 
 
-def _split(sizes: Ints, wanted: int) -> tuple[Ints, Ints]:
-    """Return the positions that are taken in any case, and those of which every subset is tried."""
-    descending = np.lexsort((np.arange(len(sizes)), -sizes))
-    if len(sizes) <= _TRIED:
-        return descending[:0], np.sort(descending)
-    left, fits = wanted, np.zeros(len(sizes), np.bool_)
-    for each in descending.tolist():
-        if sizes[each] < left:
-            fits[each] = True
-            left -= int(sizes[each])
-    taken, smallest = descending[fits[descending]], descending[~fits[descending]][::-1]
-    fixed, last = np.split(taken, [max(len(taken) - _TRIED // 2, 0)])
-    # None of the smallest fitted the remaining amount, so a single one of them covers it.
-    return fixed, np.sort(np.concatenate([last, smallest[: _TRIED - len(last)]]))
+def largest_first(problem: PlacementProblem) -> Ints:
+    """Return the partitions that leave the broker, the largest first, [N]."""
+    moved = np.flatnonzero(problem.movable)
+    return moved[np.argsort(-problem.size[moved], kind="stable")]
 
 
-def _best_subset(sizes: Ints, wanted: int) -> Ints:
-    """Return the positions of the subset with the least sum of at least `wanted`.
-
-    On a tie the fewest positions.
-    """
-    sums, members = np.zeros(1, np.int64), np.zeros(1, np.int64)
-    for size in sizes.tolist():
-        sums, members = np.concatenate([sums, sums + size]), np.concatenate([members, members + 1])
-    enough = np.flatnonzero(sums >= wanted)
-    best = int(enough[np.lexsort((enough, members[enough], sums[enough]))[0]])
-    return np.flatnonzero([(best >> at) & 1 for at in range(len(sizes))])
-
-
-def _receivers(placement: Placement, partition: int, slot: int) -> list[int]:
+def receivers_of(placement: Placement, partition: int, slot: int) -> list[int]:
     """Return the brokers that accept the replica of a slot.
 
     None where another rack holds too many of the partition.
@@ -143,7 +107,7 @@ def _send_away(placement: Placement, partitions: Ints, slots: Ints) -> int:
     for partition in partitions[
         np.argsort(-placement.problem.size[partitions], kind="stable")
     ].tolist():
-        receivers = _receivers(placement, partition, slots[partition])
+        receivers = receivers_of(placement, partition, slots[partition])
         if not receivers:
             return int(partition)
         load = placement.load[receivers] / weight[receivers]

@@ -41,14 +41,25 @@ def choose_leaders(problem: PlacementProblem, lists: Ints, free: Bools) -> Ints:
     NoPlanError where none of a partition's replicas may lead. Bytes by leader replace the load that
     follows leaders, where that is unknown.
     """
+    leader = even_leaders(problem, lists, free)
+    balance_bytes_of_leaders(problem, lists, leader)
+    return leader
+
+
+def even_leaders(problem: PlacementProblem, lists: Ints, free: Bools) -> Ints:
+    """Return the same, with leader counts alone, [P]."""
     leader = keep_leaders(problem, lists)
-    if len(leader) and not _even(problem, leader):
+    if not leaders_within_one(problem, leader):
         flow = _Flow(problem, lists, leader, free)
         flow.even_out()
         _undo_exchanges(problem, lists, leader)
+    return leader
+
+
+def balance_bytes_of_leaders(problem: PlacementProblem, lists: Ints, leader: Ints) -> None:
+    """Even out bytes by leader, where no load that follows leaders is known."""
     if problem.load is None or not problem.load.on_leaders:
         balance_leader_bytes(problem, lists, leader)
-    return leader
 
 
 def keep_leaders(problem: PlacementProblem, lists: Ints) -> Ints:
@@ -82,7 +93,7 @@ def keep_leaders(problem: PlacementProblem, lists: Ints) -> Ints:
     return leader
 
 
-def _even(problem: PlacementProblem, leader: Ints) -> bool:
+def leaders_within_one(problem: PlacementProblem, leader: Ints) -> bool:
     """Whether leader counts of the brokers that may lead are within one of each other."""
     count = np.bincount(leader, minlength=len(problem.brokers))[problem.brokers.may_lead]
     return int(count.max(initial=0)) - int(count.min(initial=len(leader))) < _UNEVEN

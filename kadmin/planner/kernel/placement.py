@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.placement_problem import NONE, any_per_row, fast_nonzero, list_lengths
+from kadmin.planner.kernel.placement_problem import (
+    NONE,
+    NoPlanError,
+    any_per_row,
+    fast_nonzero,
+    list_lengths,
+)
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Bools, Ints, PlacementProblem
@@ -110,6 +116,16 @@ class Placement:
         if brokers.may_lead[giver] and not brokers.may_lead[taker]:
             free &= self.able_to_lead(partitions) > 1
         return free
+
+    def refuse_overfull(self) -> None:
+        """Raise NoPlanError where a broker holds more than its capacity."""
+        overfull = np.flatnonzero(self.load > self.problem.brokers.capacity)
+        if overfull.size:
+            raise NoPlanError(
+                "no plan was found that keeps every broker within its capacity_bytes",
+                "drain fewer brokers, add a broker, or raise capacity_bytes in the inventory",
+                brokers=overfull,
+            )
 
     def leaderless(self, partition: int, without: int = NONE) -> bool:
         """Whether none of a partition's replicas may lead, ignoring slot `without`."""

@@ -15,13 +15,18 @@ from kadmin.planner.kernel.bounds import LeastMoves, least_moves
 from kadmin.planner.kernel.byte_balance import balance_bytes
 from kadmin.planner.kernel.direct_moves import place_directly
 from kadmin.planner.kernel.entry_order import reorders_only
-from kadmin.planner.kernel.leaders import choose_leaders
+from kadmin.planner.kernel.leader_ways import open_ways
+from kadmin.planner.kernel.leaders import (
+    balance_bytes_of_leaders,
+    even_leaders,
+    leaders_within_one,
+)
 from kadmin.planner.kernel.load_over_time import even_out_load, leader_changes, moves
 from kadmin.planner.kernel.mandatory_removals import remove_replicas
 from kadmin.planner.kernel.negative_cycles import cancel_negative_cycles
 from kadmin.planner.kernel.next_leaders import order_replicas
 from kadmin.planner.kernel.placement import Placement
-from kadmin.planner.kernel.placement_problem import NONE, NoPlanError, Solution
+from kadmin.planner.kernel.placement_problem import NONE, Solution
 from kadmin.planner.kernel.topic_group import TopicGroup, topic_groups
 from kadmin.planner.kernel.topic_spread import spread_topics
 
@@ -71,7 +76,11 @@ def _solve_once(problem: PlacementProblem, least: LeastMoves) -> Solution:
     placement = Placement(problem)
     counted = _place(placement, least)
     free = ~reorders_only(problem, placement.slots)
-    leader = choose_leaders(problem, placement.slots, free)
+    leader = even_leaders(problem, placement.slots, free)
+    if not problem.leaders_only and not leaders_within_one(problem, leader):
+        leader = open_ways(placement, leader)
+        free = ~reorders_only(problem, placement.slots)
+    balance_bytes_of_leaders(problem, placement.slots, leader)
     target = order_replicas(problem, placement.slots, leader, free)
     return Solution(target, counted.quota, counted.bound, counted.proved)
 
@@ -103,11 +112,5 @@ def _place(placement: Placement, least: LeastMoves) -> _Counts:
     for group in placed if alone else topic_groups(placement):
         spread_topics(group)
         balance_bytes(group)
-    overfull = np.flatnonzero(placement.load > problem.brokers.capacity)
-    if overfull.size:
-        raise NoPlanError(
-            "no plan was found that keeps every broker within its capacity_bytes",
-            "drain fewer brokers, add a broker, or raise capacity_bytes in the inventory",
-            brokers=overfull,
-        )
+    placement.refuse_overfull()
     return _Counts(quota, bound, proved)

@@ -70,7 +70,8 @@ ROWS = pa.schema(
 """The rows of one cluster's history."""
 
 RATE_COLUMNS = (BYTES_IN, BYTES_OUT, REQUESTS)
-_ABSENT = (NAMED, REQUESTS)
+VALUES_OF_ABSENT: Mapping[str, int | None] = {NAMED: None, WEEKS: 1, REQUESTS: None}
+"""The value in each row of a column that a history may lack: a row is of one week."""
 _WEEK_US = 7 * 24 * 3600 * 10**6
 _FIRST_MONDAY_US = 4 * 24 * 3600 * 10**6
 """1970-01-05, the first Monday after the epoch."""
@@ -102,7 +103,9 @@ def history_types(path: Path, header: Header) -> dict[str, Any]:
         found = parquet.ParquetDataset(path).schema
     except (pa.ArrowInvalid, OSError) as error:
         raise _refusal(path, f"{path} is not a Parquet table.", str(error)) from error
-    needed = [name for name in ROWS.names if name not in _ABSENT] + [CLUSTER] * header.fleet
+    needed = [name for name in ROWS.names if name not in VALUES_OF_ABSENT] + [
+        CLUSTER
+    ] * header.fleet
     if missing := [name for name in needed if name not in found.names]:
         cause = f"it has {', '.join(sorted(found.names)) or 'none'}"
         raise _refusal(path, f"{path} lacks the columns: {', '.join(missing)}.", cause)
@@ -155,7 +158,8 @@ def as_rows(found: ArrowTable) -> ArrowTable:
         )
     for field in ROWS:
         if field.name not in found.column_names:
-            found = found.append_column(field, pa.nulls(len(found), field.type))
+            value = pa.scalar(VALUES_OF_ABSENT.get(field.name), field.type)
+            found = found.append_column(field, pa.repeat(value, len(found)))
     return found.select(ROWS.names).cast(ROWS)
 
 

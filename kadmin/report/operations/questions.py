@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
+from kadmin.operations.decide.recovery_by_config import ConfigRecoveryWork
 from kadmin.operations.record.record import OperationKind
-from kadmin.plan.model import DeletionPlan, RecoveryPlan
+from kadmin.plan.model import DeletionPlan, GrowthPlan, RecoveryPlan
 from kadmin.plan.throttle import describe_entities
-from kadmin.report.kinds import election_text, words_of
+from kadmin.report.kinds import LASTING, election_text, words_of
 from kadmin.report.text import about
 from kadmin.wording import count
 
@@ -28,7 +29,8 @@ def cluster_at(cluster_id: str | None, address: str) -> str:
 def apply_question(plan: Plan, examination: Examination, where: str) -> str:
     """Ask before a plan is applied."""
     named = "the plan" if plan.header.name is None else f"plan {one_line(plan.header.name)}"
-    return f"Apply {named} to {where}: {_work(plan, examination)}?"
+    lasting = f"{LASTING}.\n" if isinstance(plan, GrowthPlan) else ""
+    return f"{lasting}Apply {named} to {where}: {_work(plan, examination)}?"
 
 
 def words_to_type(plan: Plan, examination: Examination) -> str | None:
@@ -111,4 +113,7 @@ def _work(plan: Plan, examination: Examination) -> str:
             f"{copied}{'' if elected is None else f'; {elected}'}"
         )
     lost = "" if examination.lost_bytes is None else f", {about(examination.lost_bytes)}"
-    return f"{words.targets(len(examination.targets))}{lost}"
+    work, how = examination.work, ""
+    if isinstance(work, ConfigRecoveryWork):
+        how = f", by {work.means}"
+    return f"{words.targets(len(examination.targets))}{lost}{how}"

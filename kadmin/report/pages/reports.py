@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kadmin.insight.predict.forecast import forecast, retrospect
@@ -60,7 +61,17 @@ def proposal_reports(
         preview = preview_cluster(
             proposal.plan, inventory.clusters[name], read_from, none, Policy()
         )
-        yield name, plan_report(str(sources[name]), preview, proposal.figures, proposal.load_hours)
+        found = preview.examination
+        warned = replace(found, warnings=(*found.warnings, *proposal.warnings))
+        yield (
+            name,
+            plan_report(
+                str(sources[name]),
+                replace(preview, examination=warned),
+                proposal.figures,
+                proposal.load_hours,
+            ),
+        )
 
 
 def operation_report(review: OperationReview) -> str:

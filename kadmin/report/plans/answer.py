@@ -12,19 +12,23 @@ from kadmin.answers.diff import (
     ChangedPartition,
     DiffAnswer,
     ElectedLeader,
+    NewPartition,
     PlannedDiskMove,
+    PlannedGrowth,
     PlannedThrottle,
     PlannedWave,
     ReassignmentChange,
 )
 from kadmin.answers.hours import hours_answer, utc_text
 from kadmin.cluster.model import NO_LEADER
+from kadmin.schema.shapes import ABSENT
 
 if TYPE_CHECKING:
     from kadmin.operations.decide.examination import Examination
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.disk_forecast import DiskForecast
+    from kadmin.plan.growth import NewPartitions
     from kadmin.plan.waves import Wave
 
 
@@ -45,6 +49,25 @@ def diff_answer(examination: Examination) -> DiffAnswer:
         lost_bytes=examination.lost_bytes,
         warnings=tuple(examination.warnings),
         throttle=None if examination.throttle is None else _throttle(examination.throttle),
+        growth=ABSENT if examination.new is None else _growth(examination.new),
+    )
+
+
+def _growth(new: NewPartitions) -> PlannedGrowth:
+    return PlannedGrowth(
+        tuple(
+            NewPartition(**asdict(partition), replicas=replicas)
+            for partition, replicas in new.assignment.items()
+        ),
+        changed_brokers(new),
+    )
+
+
+def changed_brokers(found: PlanDiff | NewPartitions) -> tuple[ChangedBroker, ...]:
+    """Return every broker before and after a change."""
+    return tuple(
+        ChangedBroker(broker, load, found.after[broker])
+        for broker, load in sorted(found.before.items())
     )
 
 
@@ -66,10 +89,7 @@ def _change(change: PlanDiff) -> ReassignmentChange:
         change.replicas_added,
         change.moved_bytes,
         tuple(map(_wave, change.waves)),
-        tuple(
-            ChangedBroker(broker, load, change.after[broker])
-            for broker, load in sorted(change.before.items())
-        ),
+        changed_brokers(change),
         tuple(
             PlannedDiskMove(
                 **asdict(each.partition),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.plan.units import readable_size
-from kadmin.report.kinds import election_text, words_of
+from kadmin.report.kinds import LASTING, election_text, words_of
 from kadmin.report.markdown import MOST_ROWS, cell, code, folded, more, table
 from kadmin.report.plans.rows import (
     BROKER_COLUMNS,
@@ -17,6 +17,7 @@ from kadmin.report.plans.rows import (
     disk_move_rows,
     disk_rows,
     end_text,
+    growth_table,
     makespan_text,
     partition_row,
     target_table,
@@ -51,6 +52,8 @@ def diff_markdown(name: str, plan: Plan, examination: Examination) -> str:
         blocks.append(
             folded(title, ["name", *others], [[code(name), *rest] for name, *rest in named])
         )
+    if examination.new is not None:
+        blocks += [table(*growth_table(examination.new)), f"{LASTING}."]
     if examination.work is not None and (elected := election_text(plan)) is not None:
         blocks.append(f"{elected.capitalize()}.")
     return "\n\n".join(blocks) + "\n"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.examination import Examination
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
+    from kadmin.plan.growth import NewPartitions
     from kadmin.plan.model import PartitionTarget, Plan
 
 PARTITION_COLUMNS = ("partition", "current", "target", "bytes to copy")
@@ -69,7 +70,9 @@ def disk_move_rows(found: PlanDiff) -> list[list[object]]:
     ]
 
 
-def broker_rows(found: PlanDiff, *, changed_only: bool = False) -> list[list[object]]:
+def broker_rows(
+    found: PlanDiff | NewPartitions, *, changed_only: bool = False
+) -> list[list[object]]:
     """Return the amounts of each broker before and after, below BROKER_COLUMNS."""
     return [
         [
@@ -83,6 +86,12 @@ def broker_rows(found: PlanDiff, *, changed_only: bool = False) -> list[list[obj
     ]
 
 
+def growth_table(found: NewPartitions) -> tuple[tuple[str, ...], list[list[object]]]:
+    """Return the headers and rows of the brokers that get new partitions, which have no bytes."""
+    rows = broker_rows(found, changed_only=True)
+    return BROKER_COLUMNS[:-1], [row[:-1] for row in rows]
+
+
 def partition_row(target: PartitionTarget) -> list[str]:
     """Return a partition below PARTITION_COLUMNS, without its name.
 
@@ -94,9 +103,14 @@ def partition_row(target: PartitionTarget) -> list[str]:
 def target_table(plan: Plan, found: Examination) -> tuple[list[str], list[list[str]]]:
     """Return the headers and rows of the elected partitions with their leaders.
 
-    They may also be those of deleted or recreated topics, or, beside moves, stages.
+    They may also be those of new partitions with their replicas, of deleted or recreated topics,
+    or, beside moves, stages.
     """
     title = words_of(plan).targets(len(found.targets)) if found.change is None else "stages"
+    if found.new is not None:
+        return [title, "replicas"], [
+            [str(partition), replicas(listed)] for partition, listed in found.new.assignment.items()
+        ]
     if not found.leaders:
         return [title], [[name] for name in found.targets]
     rows = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kadmin.plan.throttle import describe_entities
 from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.plan.units import readable_size
-from kadmin.report.kinds import election_text
+from kadmin.report.kinds import LASTING, election_text
 from kadmin.report.plans.rows import (
     BROKER_COLUMNS,
     DISK_COLUMNS,
@@ -18,6 +18,7 @@ from kadmin.report.plans.rows import (
     disk_move_rows,
     disk_rows,
     end_text,
+    growth_table,
     makespan_text,
     partition_row,
     target_table,
@@ -44,6 +45,8 @@ def diff_text(plan: Plan, examination: Examination) -> str:
     if examination.targets:
         headers, rows = target_table(plan, examination)
         blocks.append(shortened(table(headers, rows[:SHOWN_ROWS]), len(rows)))
+    if examination.new is not None:
+        blocks += [table(*growth_table(examination.new)), LASTING]
     if examination.lost_bytes is not None:
         blocks.append(
             f"{size_text(examination.lost_bytes)} would be destroyed, all replicas counted"

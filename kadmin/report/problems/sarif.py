@@ -6,6 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from kadmin.manual import by_name
+from kadmin.next_step import command
 from kadmin.plan.codes import TABLE
 from kadmin.report.problems.fingerprint import fingerprints
 
@@ -14,23 +16,27 @@ if TYPE_CHECKING:
 
     from kadmin.diagnostics import Diagnostic
 
-_DOCS = "urn:kadmin:"
-"""The prefix that makes a page of the repository an absolute URI (SARIF 2.1.0, 3.49.12), as in the
-schemas' `$id`."""
+_PAGE = "urn:kadmin:docs/codes.md"
+"""The page in the repository as an absolute URI (SARIF 2.1.0, 3.49.12), as the schemas' `$id`."""
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 
 
-def sarif(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
-    """Return one run with a result per problem; columns count characters."""
+def sarif(
+    files: Sequence[str], problems: Sequence[Diagnostic], docs_site: str | None = None
+) -> str:
+    """Return one run with a result per problem; columns count characters.
+
+    `docs_site` is the address of the documentation's site, if there is one.
+    """
     rules = sorted({problem.code for problem in problems})
     results = [
         _result(problem, rules.index(problem.code), fingerprint)
         for problem, fingerprint in zip(problems, fingerprints(problems), strict=True)
     ]
     run = {
-        "tool": {"driver": {"name": "kadmin", "rules": [_rule(code) for code in rules]}},
+        "tool": {"driver": {"name": "kadmin", "rules": [_rule(code, docs_site) for code in rules]}},
         "columnKind": "unicodeCodePoints",
         "artifacts": [{"location": {"uri": _uri(file)}} for file in files],
         "results": results,
@@ -38,13 +44,13 @@ def sarif(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _rule(code: str) -> dict[str, Any]:
-    page = f"docs/codes.md#{code.lower()}"
+def _rule(code: str, docs_site: str | None) -> dict[str, Any]:
+    own_page = by_name()[code.lower()].address
     return {
         "id": code,
         "shortDescription": {"text": _message(TABLE[code].meaning)},
-        "help": {"text": f"{page} has an example of it, and one without it."},
-        "helpUri": f"{_DOCS}{page}",
+        "help": {"text": f"{command('explain', code)} shows an example of it, and one without it."},
+        "helpUri": f"{docs_site}/{own_page}" if docs_site else f"{_PAGE}#{code.lower()}",
     }
 
 

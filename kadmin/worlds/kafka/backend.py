@@ -15,6 +15,7 @@ from kadmin.errors import KadminError
 from kadmin.operations.decide.actions import (
     PublishDeletion,
     PublishElection,
+    PublishGrowth,
     PublishLogDirs,
     PublishTopic,
     PublishWave,
@@ -110,11 +111,13 @@ class KafkaBackend:
                 return self._topics.election(step, action, lease)
             case _, PublishDeletion():
                 return self._topics.deletion(step, action, seen, lease)
+            case _, PublishGrowth():
+                return self._topics.growth(step, action, seen, lease)
             case _, PublishTopic():
                 return self._topics.creation(step, action, lease)
             case _:
                 raise KadminError(
-                    "A probe is not for the brokers' API, whose controller always listens."
+                    "A request by znodes is not for the brokers' API, whose controller answers."
                 )
 
     def take_back(

@@ -21,8 +21,9 @@ from kadmin.errors import (
 )
 from kadmin.next_step import command
 from kadmin.operations.port import ConfigsOutcome
-from kadmin.plan.cordon import CORDON, require_written
+from kadmin.plan.cordon import CORDON
 from kadmin.plan.throttle import LISTS, THROTTLE_KEYS, WILDCARD, entries
+from kadmin.plan.written import require_written
 from kadmin.wording import name_some
 from kadmin.worlds.kafka.reader import read_quorum
 from kadmin.worlds.kafka.sending import RequestsOfStep

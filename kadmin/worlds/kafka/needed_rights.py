@@ -53,6 +53,7 @@ _TOPICS = (
     _Need("AlterConfigs", "throttles", writes=True),
     _Need("DescribeConfigs", "throttles"),
     _Need("Delete", "deletions", writes=True),
+    _Need("Alter", "growths", writes=True),
 )
 _RECORD = tuple(
     _Need(each, "lock and record", essential=True, writes=True) for each in ("Read", "Write")

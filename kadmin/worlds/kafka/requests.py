@@ -1,4 +1,4 @@
-"""Requests by the brokers' API: elections, deletions by id, creations, registrations."""
+"""Requests by the brokers' API: elections, deletions by id, creations, growths, registrations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kadmin.worlds.kafka.wire.log_dirs import (
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.refusals import RefusedError
 from kadmin.worlds.kafka.wire.registrations import NOT_REGISTERED, unregister_broker
-from kadmin.worlds.kafka.wire.topics import create_topic
+from kadmin.worlds.kafka.wire.topics import create_partitions, create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.actions import (
         PublishDeletion,
         PublishElection,
+        PublishGrowth,
         PublishLogDirs,
         PublishTopic,
     )
@@ -43,7 +44,7 @@ SHOWN_S = 30.0
 
 
 class TopicPublisher:
-    """Publishes elections, deletions and creations of the operation that holds the lock."""
+    """Publishes elections, and changes of topics, of the operation that holds the lock."""
 
     def __init__(self, connection: KafkaConnection, operations: OperationStore) -> None:
         self._connection = connection
@@ -98,6 +99,27 @@ class TopicPublisher:
             except RefusedError as refused:
                 return {"refused_topics": {recipe.topic: refused.cause}}
             return {}
+
+        return send_on_record(self._operations, step, lease, send)
+
+    def growth(
+        self, step: Step, action: PublishGrowth, seen: ClusterState, lease: Lease
+    ) -> PublishOutcome:
+        """Ask for new partitions of the topic that was seen; asked again, nothing more is added.
+
+        A topic of the same name that was created since is left alone.
+        """
+        growth = action.growth
+        total = growth.current + len(growth.new_partitions)
+
+        def send(send_by: float) -> Mapping[str, Any] | None:
+            now = read_metadata(self._connection, [growth.topic]).topics.get(growth.topic)
+            if now is None or now.topic_id != seen.topics[growth.topic].topic_id:
+                return None
+            refused = create_partitions(
+                self._connection, growth.topic, total, growth.new_partitions, send_by=send_by
+            )
+            return {"refused_topics": {} if refused is None else {growth.topic: str(refused)}}
 
         return send_on_record(self._operations, step, lease, send)
 

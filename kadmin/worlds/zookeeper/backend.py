@@ -15,8 +15,14 @@ from kadmin.cluster.model import Listening
 from kadmin.cluster.servers import Servers
 from kadmin.errors import KadminError, NotCompletedError
 from kadmin.next_step import command
-from kadmin.operations.decide.actions import PublishElection, PublishLogDirs, PublishWave
+from kadmin.operations.decide.actions import (
+    ForceLeaders,
+    PublishElection,
+    PublishLogDirs,
+    PublishWave,
+)
 from kadmin.operations.port import ConfigsOutcome, Postponed, PublishOutcome
+from kadmin.operations.record.steps import UncleanElectionStep
 from kadmin.operations.store import OperationStore
 from kadmin.wording import name_some
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
@@ -26,6 +32,7 @@ from kadmin.worlds.kafka.wire.elections import elect_leaders
 from kadmin.worlds.kafka.wire.reassignments import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments
 from kadmin.worlds.zookeeper.configs import ConfigWriter, config_backlog
 from kadmin.worlds.zookeeper.controller_move import ControllerMover, await_successor
+from kadmin.worlds.zookeeper.forced_leaders import ForcedLeaders
 from kadmin.worlds.zookeeper.listening import confirmed_listening
 from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.publish import ADMIN_NODES, Publisher
@@ -54,6 +61,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.steps import CancelStep, Channel, Step
     from kadmin.plan.throttle import ConfigEdits, ConfigValues
     from kadmin.worlds.kafka.wire.refusals import Refusal
+    from kadmin.worlds.zookeeper.controller_move import ControllerMove
     from kadmin.worlds.zookeeper.values.paths import Paths
     from kadmin.worlds.zookeeper.wire.store import Store
 
@@ -118,6 +126,7 @@ class ZooKeeperBackend:
         self._publisher = Publisher(store, paths)
         self._configs = ConfigWriter(store, paths, clock)
         self._mover = ControllerMover(store, clock)
+        self._forced = ForcedLeaders(store, self._publisher, self._configs)
         # It writes the steps of requests to brokers, and reads nothing.
         self._steps = OperationStore(ZnodeValues(store, paths, clock), lambda _: None)
 
@@ -155,9 +164,15 @@ class ZooKeeperBackend:
     ) -> PublishResult:
         """Write step record and admin node in one multi.
 
-        Those of a recovery, and requests for log directories, are sent to the brokers.
+        Those of a recovery, and requests for log directories, are sent to the brokers. Where
+        brokers serve no unclean election, its step, lists, configs and the move of the controller
+        are one multi.
         """
         match action:
+            case ForceLeaders() if isinstance(step, UncleanElectionStep):
+                return self._moving(
+                    lambda move: self._forced.publish(step, action, seen, move, lease)
+                )
             case PublishWave(by_api=True):
                 targets = {each.partition: each.replicas for each in action.targets}
                 send = partial(alter_reassignments, targets=targets)
@@ -185,10 +200,17 @@ class ZooKeeperBackend:
             outcome, answers = self._through_brokers(step, seen, lease, end)
             _require_ended(answers)
             return outcome
+        pending = seen.requests.reassignment
+        return self._moving(
+            lambda move: self._publisher.take_back(step, action, pending, move, lease)
+        )
+
+    def _moving(self, publish: Callable[[ControllerMove], PublishResult]) -> PublishResult:
+        """Publish with a move of the controller, where it may be moved, and wait for the next."""
         move = self._mover.ask()
         if isinstance(move, Postponed):
             return move
-        outcome = self._publisher.take_back(step, action, seen.requests.reassignment, move, lease)
+        outcome = publish(move)
         if outcome is PublishOutcome.PUBLISHED:
             await_successor(self._store, self._clock, move.epoch_version)
         return outcome

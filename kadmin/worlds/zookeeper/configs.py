@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import BusyError
 from kadmin.next_step import command
 from kadmin.operations.record.holder import lost_lock
-from kadmin.plan.throttle import require_throttles
+from kadmin.plan.written import require_written
 from kadmin.worlds.zookeeper.model import Check, Create, SetData
 from kadmin.worlds.zookeeper.reader import read_configs
 from kadmin.worlds.zookeeper.transaction import ensure, write
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 PER_MINUTE = 1_000
 MINUTE_S = 60.0
 BATCH = 50
-_BATCH_BYTES = 400_000
+BATCH_BYTES = 400_000
 _ATTEMPTS = 5
 
 
@@ -87,11 +87,11 @@ class ConfigWriter:
             wanted = edit({entity: config.values for entity, config in found.items()})
             if not wanted:
                 return True
-            require_throttles(wanted)
+            require_written(wanted)
             if error := config_backlog(self._store):
                 raise error
             group = _first_group(wanted, found)
-            if not self._admitted(len(group)):
+            if not self.admits(len(group)):
                 return False
             if self._send(group, found, lease):
                 continue
@@ -111,15 +111,7 @@ class ConfigWriter:
         lease: Lease,
     ) -> bool:
         """Write one group; returns False where an entity changed since it was read."""
-        ops: list[Op] = [*lease_checks(lease, self._paths)]
-        changes_acl = self._acl_of(CONFIG_CHANGES)
-        for entity, data in group.items():
-            ops += self._write(entity, data, found[entity].znode)
-            ops.append(
-                Create(
-                    CONFIG_CHANGE_PREFIX, encode_config_change(entity), changes_acl, sequential=True
-                )
-            )
+        ops: list[Op] = [*lease_checks(lease, self._paths), *self.ops(group, found)]
         first, data = next(iter(group.items()))
 
         def happened() -> bool:
@@ -135,6 +127,21 @@ class ConfigWriter:
             raise lost_lock()
         return False
 
+    def ops(
+        self, group: Mapping[ConfigEntity, bytes], found: Mapping[ConfigEntity, EntityConfig]
+    ) -> list[Op]:
+        """Return the writes of entities' data and of their notifications."""
+        ops: list[Op] = []
+        changes_acl = self._acl_of(CONFIG_CHANGES) if group else ()
+        for entity, data in group.items():
+            ops += self._write(entity, data, found[entity].znode)
+            ops.append(
+                Create(
+                    CONFIG_CHANGE_PREFIX, encode_config_change(entity), changes_acl, sequential=True
+                )
+            )
+        return ops
+
     def _write(self, entity: ConfigEntity, data: bytes, node: Znode | None) -> list[Op]:
         if node is not None:
             return [SetData(node.path, data, node.version)]
@@ -147,7 +154,7 @@ class ConfigWriter:
         ensure(self._store, (parent,), self._store.acl(CONFIG))
         return self._store.acl(parent)
 
-    def _admitted(self, count: int) -> bool:
+    def admits(self, count: int) -> bool:
         """Wait until the rate limit allows that many notifications.
 
         Returns False where it cannot.
@@ -173,7 +180,7 @@ def _first_group(
     size = 0
     for entity, values in wanted.items():
         data = change_config(found[entity].znode, values)
-        if group and size + len(data) > _BATCH_BYTES:
+        if group and size + len(data) > BATCH_BYTES:
             break
         group[entity] = data
         size += len(data)

@@ -15,6 +15,7 @@ from kadmin.operations.decide.actions import (
     Probe,
     PublishDeletion,
     PublishElection,
+    PublishGrowth,
     PublishTopic,
     PublishWave,
 )
@@ -38,7 +39,12 @@ from kadmin.worlds.zookeeper.znodes.admin import (
 from kadmin.worlds.zookeeper.znodes.brokers import broker_path
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG, config_path, encode_config
 from kadmin.worlds.zookeeper.znodes.controller import CONTROLLER_EPOCH
-from kadmin.worlds.zookeeper.znodes.topics import TOPICS, encode_topic, topic_path
+from kadmin.worlds.zookeeper.znodes.topics import (
+    TOPICS,
+    encode_topic,
+    topic_path,
+    with_partitions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,6 +89,8 @@ class Publisher:
                 # A topic that was created meanwhile is a change like any other: no path counts as
                 # occupied.
                 path, ops = "", self._creation(action)
+            case PublishGrowth():
+                path, ops = "", self._growth(action, state)
         return self.send(step, [check, *ops], lease, path)
 
     def _probe(self, action: Probe, state: ClusterState) -> list[Op]:
@@ -140,6 +148,17 @@ class Publisher:
             Create(
                 topic_path(recipe.topic), encode_topic(recipe.replicas), self._store.acl(TOPICS)
             ),
+        ]
+
+    def _growth(self, action: PublishGrowth, state: ClusterState) -> list[Op]:
+        growth, path = action.growth, topic_path(action.growth.topic)
+        node, seen = self._store.get(path), state.topics[growth.topic].fingerprint
+        if node is None or node.version != seen:
+            return [Check(path, seen)]  # it fails: the topic changed since it was read
+        new = {each.partition: replicas for each, replicas in growth.assignment.items()}
+        return [
+            *_broker_checks(broker for replicas in growth.new_partitions for broker in replicas),
+            SetData(path, with_partitions(node, new), seen),
         ]
 
     def take_back(

@@ -10,23 +10,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.errors import NotAuthorizedError
 from kadmin.operations.decide.catch_up import CatchUpWork
 from kadmin.operations.decide.deletion import DeletionWork
+from kadmin.operations.decide.growth import GrowthWork
+from kadmin.operations.decide.recovery_by_config import ConfigRecoveryWork
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan.model import DeletionLayout
-from kadmin.worlds.zookeeper.model import Check, Create, SetData
+from kadmin.worlds.zookeeper.model import Check, Create, Delete, SetData
 from kadmin.worlds.zookeeper.rights import granting, is_granted
 from kadmin.worlds.zookeeper.transaction import write
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES, config_path
-from kadmin.worlds.zookeeper.znodes.topics import TOPICS
+from kadmin.worlds.zookeeper.znodes.controller import CONTROLLER
+from kadmin.worlds.zookeeper.znodes.topics import TOPICS, topic_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.operations.decide.spec import OperationSpec
     from kadmin.worlds.zookeeper.model import Op
     from kadmin.worlds.zookeeper.values.paths import Paths
@@ -39,7 +42,10 @@ _MOST = 10
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """A permission on a znode: `c` to create children, `w` to set its data."""
+    """A permission on a znode: `c` to create children, `w` to set its data, `d` to delete one.
+
+    What is deleted is the controller.
+    """
 
     path: str
     permission: str
@@ -56,8 +62,10 @@ def denied_writes(
     It has the commands that grant them; None if none. `throttled` are the entities whose configs
     the operation changes. Nothing is written.
     """
+    allowed = work.unclean if isinstance(work, ConfigRecoveryWork) else ()
+    configs = {*throttled, *map(ConfigEntity.of_topic, allowed)}
     needs = list(
-        dict.fromkeys((*_of_record(store, paths), *_of_work(work), *_of_throttle(store, throttled)))
+        dict.fromkeys((*_of_record(store, paths), *_of_work(work), *_of_configs(store, configs)))
     )
     acls = ZnodeReader(store, tolerant=True).acl_many([each.path for each in needs])
     shown = [
@@ -101,13 +109,18 @@ def _of_work(work: OperationSpec) -> Iterator[_Need]:
     elif isinstance(work, RecreationWork):
         yield _Need(f"{CONFIG}/topics", "c")
         yield _Need(TOPICS, "c")
+    elif isinstance(work, GrowthWork):
+        yield from (_Need(topic_path(topic), "w") for topic in sorted(work.topics()))
     elif not isinstance(work, CatchUpWork):
         yield _Need(ADMIN, "c")
+    if isinstance(work, ConfigRecoveryWork):
+        yield _Need("/", "d")
+        yield from (_Need(topic_path(topic), "w") for topic in work.unclean)
 
 
-def _of_throttle(store: Store, throttled: Collection[ConfigEntity]) -> Iterator[_Need]:
+def _of_configs(store: Store, changed: Collection[ConfigEntity]) -> Iterator[_Need]:
     """Yield the needs of config changes: some entities have znodes only once they have configs."""
-    entities = sorted(throttled)
+    entities = sorted(changed)
     if entities:
         yield _Need(CONFIG_CHANGES, "c")
     nodes = store.exists_many(list(map(config_path, entities)))
@@ -123,6 +136,8 @@ def _is_denied(store: Store, need: _Need) -> bool:
             Create(f"{need.path.rstrip('/')}/kadmin-rights", b""),
             Check(need.path, _NO_VERSION),
         ]
+    elif need.permission == "d":
+        never = [Delete(CONTROLLER, _NO_VERSION)]
     try:
         write(store, never, lambda: False, f"try {need}")
     except NotAuthorizedError:

@@ -20,13 +20,9 @@ from kadmin.operations.decide.actions import (
     Wait,
 )
 from kadmin.operations.decide.kinds import record_of, spec_of
-from kadmin.operations.decide.recovery import (
-    IMPATIENT_S,
-    RECOVERY,
-    RecoveryWork,
-    awaited_lately,
-)
+from kadmin.operations.decide.recovery import RecoveryWork
 from kadmin.operations.decide.recovery_look import ORDER, RESTORE
+from kadmin.operations.decide.recovery_plan import IMPATIENT_S, RECOVERY, awaited_lately
 from kadmin.operations.decide.spec import PlanHistory
 from kadmin.operations.record.codec import decode_record, encode_record
 from kadmin.operations.record.holder import Holder
@@ -102,14 +98,16 @@ def test_the_lists_of_before_are_restored_and_the_loss_is_told() -> None:
 
 
 def test_a_leader_that_comes_back_is_left_alone() -> None:
-    back = {"y-0": (1, (1,)), "y-1": (-1, (1,))}
+    back = {"y-0": (2, (2,)), "y-1": (-1, (1,))}
     assert act(states=back) == PublishElection((tp("y-1"),), unclean=True)
     done = act(states=back | {"y-1": (3, (3,))}, steps=(UncleanElectionStep(1, AT, (tp("y-1"),)),))
     assert isinstance(done, Finish)
     assert "1 partition had a leader again, nothing was elected there" in done.message
-    every = act(states={"y-0": (1, (1,)), "y-1": (1, (1,))})
+    every = act(states={"y-0": (2, (2,)), "y-1": (2, (2,))})
     assert isinstance(every, Finish)
     assert every.message == "0 partitions led by the chosen replica"
+    state = cluster(LISTS, brokers=ALIVE, states={"y-0": (1, (1,)), "y-1": (3, (3,))})
+    assert not state.has_leader(tp("y-0")), "the state of a partition may name a dead leader"
 
 
 def test_a_replica_without_a_loss_that_is_alive_is_waited_for() -> None:
@@ -210,7 +208,7 @@ def test_dead_brokers_count_as_seen_lately_until_the_plan_is_ten_minutes_old() -
 
 def test_verify_waits_for_every_replica() -> None:
     def judged(states: Mapping[str, tuple[int, tuple[int, ...]]]) -> list[tuple[Progress, str]]:
-        state = cluster(LISTS, brokers=ALIVE, states=states)
+        state = cluster(LISTS, brokers=ALIVE | {1: None}, states=states)
         verdicts = RECOVERY.verdicts(PLAN, state, PlanHistory())
         return [(each.progress, each.detail) for each in verdicts]
 

@@ -47,6 +47,7 @@ from kadmin.operations.record.step_codec import decode_step, encode_step
 from kadmin.operations.record.steps import (
     CancelStep,
     Channel,
+    ConfigStep,
     CreationStep,
     DeletionStep,
     DrainStep,
@@ -63,12 +64,14 @@ from kadmin.operations.record.steps import (
     StepKind,
     ThrottleChange,
     ThrottleStep,
+    UncleanElectionStep,
     WaveStep,
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.plan.model import PartitionTarget, TopicRecipe
 from kadmin.plan.signals import SignalValue
-from kadmin.plan.throttle import LISTS, RATES, ConfigChange, require_throttles
+from kadmin.plan.throttle import LISTS, RATES, ConfigChange
+from kadmin.plan.written import require_written
 from kadmin.report.operations.status import history_text
 
 if TYPE_CHECKING:
@@ -224,10 +227,10 @@ def test_a_throttle_on_record_names_throttles_of_topics_and_brokers_only(
             decode()
         assert f"{key} of {entity} is no throttle of an operation" in str(refused.value.cause)
     if entity == DEFAULT_ENTITY:
-        require_throttles({entity: {key: None}})
+        require_written({entity: {key: None}})
     else:
-        with pytest.raises(NotCompletedError, match="is no throttle; no config was written"):
-            require_throttles({entity: {key: None}})
+        with pytest.raises(NotCompletedError, match="is no throttle, cordon or unclean"):
+            require_written({entity: {key: None}})
 
 
 def test_signals_of_a_change_are_on_record_with_four_digits_and_older_records_have_none() -> None:
@@ -286,6 +289,8 @@ def test_a_step_survives_the_round_trip(
         WaveStep(3, "now", 2, refused=refused),
         CancelStep(3, "now", tuple(named), refused=refused),
         ElectionStep(3, "now", tuple(named), refused),
+        UncleanElectionStep(3, "now", tuple(named), refused),
+        ConfigStep(3, "now", tuple(topics)),
         DeletionStep(3, "now", tuple(topics), refused_topics, sending=Sending.ANSWERED),
         CreationStep(3, "now", tuple(topics), refused_topics, sending=Sending.ANSWERED),
         HealStep(3, "now", Replaced("/a", 1, b"")),

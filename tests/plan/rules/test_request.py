@@ -5,8 +5,17 @@ from typing import TYPE_CHECKING
 from support.cluster.states import cluster, tp
 
 from kadmin.plan import codes
-from kadmin.plan.model import FreeBytes, LoadSpec, Pin, PlanHeader, ProposalLimits, RebalanceRequest
-from kadmin.plan.rules import ClusterView, check
+from kadmin.plan.model import (
+    FreeBytes,
+    LoadSpec,
+    Pin,
+    PlanHeader,
+    Policy,
+    ProposalLimits,
+    RebalanceRequest,
+    Switch,
+)
+from kadmin.plan.rules import ClusterView, check, missing_everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -114,3 +123,58 @@ def test_a_limit_on_what_load_adds_needs_a_load() -> None:
         (codes.CONTRADICTION, ("spec", "limits", "load_leader_changes")),
     ]
     assert check(RebalanceRequest(PlanHeader(), limits=limits, load=LoadSpec("load"))) == ()
+
+
+def test_a_pattern_that_matches_nothing_is_a_warning_with_the_nearest_name() -> None:
+    request = RebalanceRequest(
+        PlanHeader(),
+        include_topics=("orders*", "pay_*", "*-uk", "*x*"),
+        exclude_topics=("_consumer_offsets", "orders"),
+        replication_factor={"odrers": 2, "orders": 3, "zzz": 2},
+        broker_sets={"pay-[ae]*": (1,), "pay-[xy]*": (1,)},
+    )
+    world = on({f"{name}-0": (1, 2) for name in ("orders", "pay-eu", "__consumer_offsets")}, [1, 2])
+    spec, said = "spec", "matches no topic of the inventory"
+    assert [
+        (each.message, each.next_step, each.field, each.severity)
+        for each in check(request, world)
+        if each.code == codes.UNMATCHED_PATTERN
+    ] == [
+        (f"spec.{name}: {pattern} {said}", step, (spec, *name.split("."), key), "warning")
+        for name, key, pattern, step in (
+            ("topics.include", 1, "pay_*", "did you mean pay-eu?"),
+            ("topics.include", 2, "*-uk", "did you mean pay-eu?"),
+            ("topics.include", 3, "*x*", None),
+            ("topics.exclude", 0, "_consumer_offsets", "did you mean __consumer_offsets?"),
+            ("replication_factor", "odrers", "odrers", "did you mean orders?"),
+            ("replication_factor", "zzz", "zzz", None),
+            ("broker_sets", "pay-[xy]*", "pay-[xy]*", "did you mean pay-eu?"),
+        )
+    ]
+
+
+def test_a_policy_makes_a_pattern_that_matches_nothing_an_error_or_nothing() -> None:
+    request, world = RebalanceRequest(PlanHeader(), exclude_topics=("order",)), on({}, [1])
+    for switch, severities in (("error", ["error"]), ("warning", ["warning"]), ("off", [])):
+        policy = Policy(codes={codes.UNMATCHED_PATTERN: Switch(switch)})
+        assert [each.severity for each in check(request, world, policy)] == severities
+
+
+def test_a_pattern_that_matches_no_name_at_all_is_one_error() -> None:
+    request = RebalanceRequest(PlanHeader(), exclude_topics=("order[",))
+    assert [each.code for each in check(request, on({}, [1]))] == [codes.MALFORMED]
+
+
+def test_in_a_fleet_a_pattern_matches_if_any_cluster_has_such_a_topic() -> None:
+    request = RebalanceRequest(PlanHeader(), exclude_topics=("a", "b", "c"))
+    worlds = [on({f"{topic}-0": (1,)}, [1]) for topic in ("a", "b")]
+    found = missing_everywhere([check(request, world) for world in worlds])
+    assert [(each.message, each.next_step) for each in found] == [
+        ("spec.topics.exclude: c matches no topic of the inventory", None)
+    ]
+
+
+def test_a_pin_of_an_unknown_topic_suggests_the_nearest() -> None:
+    request = RebalanceRequest(PlanHeader(), pins=(Pin(tp("ordes-0"), (1,)), Pin(tp("b-0"), (1,))))
+    found = check(request, on({"orders-0": (1,)}, [1]))
+    assert [each.next_step for each in found] == ["did you mean orders?", None]

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[3]
 _HANDLED_S = 5.0
+_OF_THE_CALLER = {
+    *("NO_COLOR", "COLUMNS", "LINES", "TERM_PROGRAM", "VTE_VERSION", "FORCE_HYPERLINK"),
+    *("KONSOLE_VERSION", "WT_SESSION", "DOMTERM"),
+}
+"""Variables by which the terminal of whoever runs the tests would change the output."""
 _TOKEN = re.compile(r"\x1b\[(\d*)([A-Za-z])|\r|\n|[^\x1b\r\n]")
 
 
@@ -81,11 +86,7 @@ def in_terminal(
     """
     master, slave = pty.openpty()
     termios.tcsetwinsize(slave, (rows, columns))
-    unset = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in {"NO_COLOR", "COLUMNS", "LINES"}
-    }
+    unset = {name: value for name, value in os.environ.items() if name not in _OF_THE_CALLER}
     process = subprocess.Popen(
         command,
         stdin=slave,

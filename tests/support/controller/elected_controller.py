@@ -12,6 +12,7 @@ import uuid
 from base64 import urlsafe_b64encode
 from collections import deque
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kazoo.protocol.states import EventType
@@ -164,7 +165,7 @@ class ElectedController:
 
     def _open(self, topic: str) -> Event:
         """Make the states of new partitions; from 2.8 on a topic without an id gets one."""
-        value = json.loads(self.znodes.get(f"{TOPICS}/{topic}") or b"{}")
+        value = json.loads(self._read_topic(topic) or b"{}")
         self._ids[topic] = value.get("topic_id") or _topic_id(topic)
         if self.era.adds_topic_ids and "topic_id" not in value:
             self.write_topic(topic)
@@ -172,6 +173,22 @@ class ElectedController:
         if not self.znodes.exists(f"{TOPICS}/{topic}/partitions"):
             self.znodes.create(f"{TOPICS}/{topic}/partitions")
             yield
+        yield from self._open_partitions(topic)
+
+    def _read_topic(self, topic: str) -> bytes | None:
+        """Read a topic znode and arm the watch on it."""
+        watcher = self._on(partial(self._partitions_changed, topic))
+        return self.znodes.get(f"{TOPICS}/{topic}", watcher)
+
+    def _partitions_changed(self, topic: str) -> Event:
+        """Kafka's PartitionModificationsHandler: partitions that are not in memory are new."""
+        if self._read_topic(topic) is None or topic in self.deleting:
+            return
+        found = self.znodes.assigned(topic)
+        self.assignment.update({each: found[each] for each in found.keys() - self.assignment})
+        yield from self._open_partitions(topic)
+
+    def _open_partitions(self, topic: str) -> Event:
         for partition in self.partitions(topic):
             live = tuple(
                 broker for broker in self.assignment[partition].replicas if broker in self.live
@@ -269,6 +286,18 @@ class ElectedController:
                 )
                 if self.states[partition].leader == NO_LEADER:
                     yield from self.lead_from(partition, self.assignment[partition].replicas)
+                if self.states[partition].leader == NO_LEADER:
+                    yield from self._lead_uncleanly(partition)
+
+    def _lead_uncleanly(self, partition: TopicPartition) -> Event:
+        """Let the first living replica of the list lead, where the config of the topic says so."""
+        value = json.loads(self.znodes.get(f"/config/topics/{partition.topic}") or b"{}")
+        allowed = value.get("config", {}).get("unclean.leader.election.enable") == "true"
+        alive = [each for each in self.assignment[partition].replicas if each in self.live]
+        if allowed and alive:
+            epoch = self.states[partition].leader_epoch + 1
+            self._write_state(partition, State(alive[0], (alive[0],), epoch))
+            yield
 
     def _elect(self, *, starting: bool = False) -> Event:
         """Elect preferred leaders: one pass, then the node goes whatever came of it. Its decoder is

@@ -53,6 +53,7 @@ class SimpleController:
         self._ended = threading.Event()
         self._wake = threading.Event()
         self._topics = threading.Lock()
+        self._taken_up: dict[str, tuple[int, int]] = {}
         retry = {"max_tries": -1, "max_delay": 0.5}
         self.client = KazooClient(
             connect, timeout=10, connection_retry=retry, auth_data=[("digest", IDENTITY)]
@@ -220,12 +221,17 @@ class SimpleController:
                 self.client.delete(f"{DELETE_TOPICS}/{topic}")
 
     def _take_up_topics(self) -> None:
-        # A new topic gets its leaders.
+        # New topics and new partitions get their leaders.
         with self._topics:
             for topic in self.client.get_children("/brokers/topics"):
-                if self.client.exists(f"/brokers/topics/{topic}/partitions") is None:
-                    for number, ids in self.replicas(topic).items():
+                found = self.client.exists(f"/brokers/topics/{topic}")
+                if found is None or self._taken_up.get(topic) == (found.czxid, found.version):
+                    continue
+                made = set(self.children(f"/brokers/topics/{topic}/partitions"))
+                for number, ids in self.replicas(topic).items():
+                    if str(number) not in made:
                         self.client.create(_state_path(topic, number), _state(ids), makepath=True)
+                self._taken_up[topic] = found.czxid, found.version
 
     def _reassign(self, entries: Sequence[Mapping[str, Any]]) -> None:
         by_topic: dict[str, dict[int, list[int]]] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import INTERNAL_TOPICS
 from kadmin.plan.codes import TABLE
 from kadmin.plan.hours import Window
 from kadmin.plan.model import (
@@ -15,6 +16,7 @@ from kadmin.plan.model import (
     Elect,
     ElectionPlan,
     FreeBytes,
+    GrowthPlan,
     HoursOfLoad,
     HoursSpec,
     LoadSpec,
@@ -30,6 +32,7 @@ from kadmin.plan.model import (
     Switch,
     ThrottleBy,
     ThrottleSpec,
+    TopicGrowth,
     TopicRecipe,
     WaveLimits,
     WaveOrder,
@@ -168,6 +171,24 @@ recreation_plans = st.builds(
     headers,
     st.lists(topic_recipes, min_size=1, max_size=3, unique_by=lambda r: r.topic).map(tuple),
 )
+topic_growths = st.integers(1, 3).flatmap(
+    lambda factor: st.builds(
+        TopicGrowth,
+        topics.filter(lambda name: name not in INTERNAL_TOPICS),
+        st.integers(1, 2**20),
+        st.lists(
+            st.lists(ids, min_size=factor, max_size=factor, unique=True).map(tuple),
+            min_size=1,
+            max_size=3,
+        ).map(tuple),
+    )
+)
+growth_plans = st.builds(
+    GrowthPlan,
+    headers,
+    st.lists(topic_growths, max_size=3, unique_by=lambda growth: growth.topic).map(tuple),
+    allow_keys_move=st.booleans(),
+)
 policies = st.builds(
     Policy,
     headers,
@@ -224,6 +245,7 @@ rebalance_requests = (
         never_lead=_few_ids,
         drain=_few_ids,
         substitute=st.dictionaries(st.integers(51, 60), st.integers(61, 70), max_size=3),
+        even=st.booleans(),
         weights=st.dictionaries(ids, st.floats(0.001, 1000.0), max_size=3),
         include_topics=st.lists(patterns, min_size=1, max_size=3).map(tuple),
         exclude_topics=st.lists(patterns, max_size=3).map(tuple),
@@ -244,6 +266,7 @@ documents = st.one_of(
     election_plans,
     deletion_plans,
     recreation_plans,
+    growth_plans,
     rebalance_requests,
     policies,
 )

@@ -2,9 +2,10 @@
 docs/eras.md comes.
 
 Each claim is proved on live brokers of each of its versions by the test of its name: through znodes
-by tests/live/test_eras.py and test_eras_without_a_leader.py, in KRaft mode by
+by tests/live/test_eras*.py, in KRaft mode by
 tests/kraft/test_eras_api*.py, through the brokers of a cluster in ZooKeeper mode by
-tests/live/test_eras_reading.py.
+tests/live/test_eras_reading.py; on disks in both modes by tests/live/test_eras_disks.py and
+test_eras_failed_disks.py, on tiers by tests/live/test_eras_tiers.py.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ TABLES = {
 _, VERSIONS, CLAIMS = TABLES["znodes"]
 _, KRAFT_VERSIONS, KRAFT_CLAIMS = TABLES["kraft"]
 _, READING_VERSIONS, READING_CLAIMS = TABLES["reading"]
+_, DISK_VERSIONS, DISK_CLAIMS = TABLES["disks"]
+_, TIER_VERSIONS, TIER_CLAIMS = TABLES["tiers"]
 
 
 def claim(name: str, among: Iterable[Claim] = CLAIMS) -> Claim:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kafka.protocol.admin import (
     AlterPartitionReassignmentsRequest,
+    CreatePartitionsRequest,
     CreateTopicsRequest,
     ElectLeadersRequest,
 )
@@ -76,10 +77,12 @@ def _configs(
     assert alter_configs(connection, {entity: dict.fromkeys(keys, ConfigEdit(SET, value))}) == {
         entity: None
     }
+    brokers = read_metadata(connection, ()).brokers.values()
+    alive = [each.broker_id for each in brokers if each.alive]
     wait_until(
         lambda: all(
             read_own_configs(connection, [entity], broker_id=each)[entity].keys() >= set(keys)
-            for each in ALL_BROKERS
+            for each in alive
         ),
         PATIENCE_S,
     )
@@ -265,3 +268,23 @@ def topic_id(connection: KafkaConnection, topic: str) -> str:
 def delete(connection: KafkaConnection, topic: str) -> None:
     assert delete_topics(connection, {topic: topic_id(connection, topic)}) == {topic: None}
     wait_until(lambda: topic not in read_metadata(connection, [topic]).topics)
+
+
+def grow(
+    connection: KafkaConnection,
+    topic: str,
+    total: int,
+    *lists: Replicas,
+    validate_only: bool = False,
+) -> int:
+    """The error code of a request for more partitions with these replicas."""
+    wanted = CreatePartitionsRequest.CreatePartitionsTopic
+    assignments = [wanted.CreatePartitionsAssignment(broker_ids=list(each)) for each in lists]
+    request = CreatePartitionsRequest(
+        topics=[wanted(name=topic, count=total, assignments=assignments)],
+        timeout_ms=_TIMEOUT_MS,
+        validate_only=validate_only,
+    )
+    answer = connection.change("add partitions", request, timeout_s=PATIENCE_S)
+    code: int = answer.results[0].error_code
+    return code

@@ -145,13 +145,18 @@ class Run:
         return 0 if self.error is None else self.error.exit_code
 
 
-def apply(plan: Plan, lock_timeout_s: float = 0, *, leaves: bool = False) -> Command:
-    """`kadmin apply FILE --yes [--leave]`."""
+NO_FACTS = ClusterFacts()
+
+
+def apply(
+    plan: Plan, lock_timeout_s: float = 0, facts: ClusterFacts = NO_FACTS, *, leaves: bool = False
+) -> Command:
+    """`kadmin apply FILE --yes [--leave]`, with facts that brokers would tell."""
 
     def command(context: Context) -> service.Outcome:
-        settled = service.prepare(context, plan, ClusterFacts()).settled(dry_run=False)
+        settled = service.prepare(context, plan, facts).settled(dry_run=False)
         run = service.RunOptions(leaves=leaves)
-        return settled or service.apply(context, plan, ClusterFacts(), lock_timeout_s, options=run)
+        return settled or service.apply(context, plan, facts, lock_timeout_s, options=run)
 
     return command
 

@@ -15,14 +15,17 @@ from kadmin.worlds.kafka.reader import read_cluster
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from support.eras.disks import DiskCluster
     from support.live.cluster import Cluster
     from support.live.errands import Brokers
     from support.live.kraft import KraftCluster
 
 
-def examine(cluster: Brokers | Cluster | KraftCluster) -> dict[str, dict[str, Any]]:
+def examine(
+    cluster: Brokers | Cluster | DiskCluster | KraftCluster, *arguments: str
+) -> dict[str, dict[str, Any]]:
     """Run the doctor; return its findings by trouble."""
-    answer = cluster.kadmin("doctor", "-o", "json")
+    answer = cluster.kadmin("doctor", *arguments, "-o", "json")
     value = json.loads(answer.out)
     assert validate_value(value, "answers/doctor") == []
     assert answer.status == (8 if value["stops_apply"] else 0), answer.out

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import kafka
 import pytest
 from support.cli.in_process import command
+from support.eras.offline import wait_all
 from support.kafka.broker_proxy import BrokerProxy
 from support.kafka.processes import KadminProcess
 from support.live.kraft import wait_assigned
@@ -34,28 +35,45 @@ from kadmin.worlds.kafka.wire.configs import (
     read_own_configs,
 )
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.zookeeper import reader as znodes
+from kadmin.worlds.zookeeper.model import Create, SetData
+from kadmin.worlds.zookeeper.wire.store import Store
+from kadmin.worlds.zookeeper.znodes.configs import (
+    CONFIG_CHANGE_PREFIX,
+    change_config,
+    encode_config_change,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from _pytest.mark import ParameterSet
     from support.cli.in_process import Answer
 
     from kadmin.cluster.model import ClusterState, Replicas
     from kadmin.plan.throttle import ConfigValues
     from kadmin.sandbox.disks import Disks
     from kadmin.sandbox.links import Link
+    from kadmin.worlds.zookeeper.model import Op
 
     Proxy = BrokerProxy | FaultProxy
 
+OLD_VERSIONS = [each for each in VERSIONS if each.startswith(("0.", "1.", "2.0.", "2.3."))]
+"""Versions whose brokers list no reassignments: these are looked at through znodes."""
+
+
+def modes(versions: Iterable[str], mode: str, *marks: pytest.MarkDecorator) -> list[ParameterSet]:
+    """Return versions of a mode as parameters of a fixture."""
+    return [pytest.param((each, mode), id=f"{mode}-{each}", marks=marks) for each in versions]
+
+
 MODES = [
     # These tests look at the cluster through its brokers: 2.4 and later.
-    *(
-        pytest.param((each, "zookeeper"), id=f"zookeeper-{each}", marks=pytest.mark.matrix)
-        for each in VERSIONS
-        if not each.startswith(("0.", "1.", "2.0.", "2.3."))
+    *modes(
+        [each for each in VERSIONS if each not in OLD_VERSIONS], "zookeeper", pytest.mark.matrix
     ),
-    *(pytest.param((each, "kraft"), id=f"kraft-{each}") for each in KRAFT_VERSIONS),
+    *modes(KRAFT_VERSIONS, "kraft"),
 ]
 """Versions and modes; ZooKeeper mode is proved by the matrix suite."""
 STOPPED = 3
@@ -79,15 +97,20 @@ class Brokers:
         create_topics(self.sandbox, {name: replicas})
         self.topics.append(name)
         # In ZooKeeper mode a broker hears of a new topic some time later.
-        wait_assigned(
-            self.connection, {TopicPartition(name, number): replicas[number] for number in replicas}
-        )
+        self.wait_assigned({TopicPartition(name, number): replicas[number] for number in replicas})
         if min_isr > 1:
-            entity = ConfigEntity.of_topic(name)
-            edit = {MIN_INSYNC_REPLICAS: ConfigEdit(ConfigOperation.SET, str(min_isr))}
-            wait_until(lambda: alter_configs(self.connection, {entity: edit}) == {entity: None})
-            wait_until(lambda: name in self.state().topic_configs)
+            self.configure(name, MIN_INSYNC_REPLICAS, str(min_isr))
         return tuple(TopicPartition(name, number) for number in replicas)
+
+    def wait_assigned(self, lists: Mapping[TopicPartition, Replicas]) -> None:
+        """Wait until every broker shows the partitions in sync."""
+        wait_assigned(self.connection, lists)
+
+    def configure(self, topic: str, key: str, value: str) -> None:
+        """Set a config of a topic."""
+        entity, edit = ConfigEntity.of_topic(topic), ConfigEdit(ConfigOperation.SET, value)
+        wait_until(lambda: alter_configs(self.connection, {entity: {key: edit}}) == {entity: None})
+        wait_until(lambda: self.state().topic_configs.get(topic, {}).get(key) == value)
 
     def state(self) -> ClusterState:
         return read_cluster(self.connection, with_configs=True)
@@ -174,6 +197,32 @@ class Brokers:
         )
 
 
+class OldBrokers(Brokers):
+    """Brokers that list no reassignments: the cluster is read from its znodes."""
+
+    def __init__(self, sandbox: Sandbox, connection: KafkaConnection, store: Store) -> None:
+        super().__init__(sandbox, connection)
+        self._store = store
+
+    def wait_assigned(self, lists: Mapping[TopicPartition, Replicas]) -> None:
+        wait_all(self.connection, lists, lambda each: set(each.isr) == set(each.replicas))
+
+    def configure(self, topic: str, key: str, value: str | None) -> None:
+        """Set a config of a topic, or delete it."""
+        path, entity = f"/config/topics/{topic}", ConfigEntity.of_topic(topic)
+        node = self._store.get(path)
+        ops: list[Op] = [
+            Create(path, change_config(None, {key: value}))
+            if node is None
+            else SetData(path, change_config(node, {key: value}), node.version),
+            Create(CONFIG_CHANGE_PREFIX, encode_config_change(entity), sequential=True),
+        ]
+        assert self._store.multi(ops).committed
+
+    def state(self) -> ClusterState:
+        return znodes.read_cluster(self._store, with_configs=True)
+
+
 @contextmanager
 def cluster_of(
     mode: tuple[str, str],
@@ -196,11 +245,13 @@ def cluster_of(
 @contextmanager
 def connected(sandbox: Sandbox) -> Iterator[Brokers]:
     """Give the brokers to a test; in the end all run, and its operation and topics are gone."""
-    with (
-        KafkaConnection(Servers(sandbox.bootstrap)) as connection,
-        left_clean(Brokers(sandbox, connection)) as found,
-    ):
-        yield found
+    with ExitStack() as stack:
+        connection = stack.enter_context(KafkaConnection(Servers(sandbox.bootstrap)))
+        found = Brokers(sandbox, connection)
+        if sandbox.spec.version in OLD_VERSIONS:
+            store = stack.enter_context(Store.connect(sandbox.connect_string))
+            found = OldBrokers(sandbox, connection, store)
+        yield stack.enter_context(left_clean(found))
 
 
 @contextmanager

@@ -180,14 +180,14 @@ def held_back(connection: KafkaConnection, partitions: Sequence[TopicPartition])
 
 
 @contextmanager
-def slow_brokers(connection: KafkaConnection) -> Iterator[None]:
-    """Let live brokers copy replicas that are throttled at one byte per second."""
+def slow_brokers(connection: KafkaConnection, rate: int = 1) -> Iterator[None]:
+    """Let live brokers copy replicas that are throttled at a rate in bytes per second."""
     brokers = [
         each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive
     ]
     try:
         for each in brokers:
-            set_configs(connection, ConfigEntity.of_broker(each), THROTTLED_RATES, "1", each)
+            set_configs(connection, ConfigEntity.of_broker(each), THROTTLED_RATES, str(rate), each)
         yield
     finally:
         for each in brokers:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from support.eras import offline
 from support.live.waiting import wait_until
+from support.network.frame_proxy import Action
 
+from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.offsets import LogEnd
 from kadmin.schema import validate_value
 
@@ -16,8 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.live.errands import Brokers
+    from support.live.write_points import Point
 
-    from kadmin.cluster.model import TopicPartition
+    from kadmin.cluster.model import Replicas, TopicPartition
 
 DEAD = 1
 """The broker that has every record, and dies last."""
@@ -48,8 +51,8 @@ def stop(
     def seen() -> bool:
         state = brokers.state()
         return broker not in state.brokers and all(
-            state.states[each].leader != broker
-            and (broker not in state.states[each].isr or len(state.states[each].isr) == 1)
+            broker not in {state.states[each].leader, *state.states[each].isr}
+            or state.states[each].isr == (broker,)
             for each in partitions
         )
 
@@ -58,7 +61,8 @@ def stop(
 
 def leaderless(brokers: Brokers) -> set[TopicPartition]:
     """Return the partitions without a leader."""
-    return {each for each, found in brokers.state().states.items() if found.leader < 0}
+    state = brokers.state()
+    return {each for each in state.states if not state.has_leader(each)}
 
 
 def ends(brokers: Brokers, partition: TopicPartition) -> dict[int, int]:
@@ -83,3 +87,52 @@ def waive(plan: Path, *guards: str) -> None:
     """Waive guards in a plan that waives none."""
     allow = ", ".join(f"{each}: true" for each in guards)
     plan.write_text(plan.read_text().replace("spec:\n", f"spec:\n  allow: {{{allow}}}\n", 1))
+
+
+def lists(brokers: Brokers) -> dict[TopicPartition, Replicas]:
+    """Return the replicas of the partitions of the test."""
+    assignment = brokers.state().assignment
+    return {each: assignment[each] for each in assignment if each.topic in brokers.topics}
+
+
+def leader(brokers: Brokers, partition: TopicPartition) -> int:
+    """Return the leader of a partition, -1 without one that is alive."""
+    state = brokers.state()
+    return state.states[partition].leader if state.has_leader(partition) else NO_LEADER
+
+
+def split(brokers: Brokers, folder: Path) -> dict[str, Path]:
+    """Return a plan for each topic of the test, impatient."""
+    whole = folder / "recovery.json"
+    propose(brokers, whole)
+    plan, found = json.loads(whole.read_text()), {}
+    for topic in brokers.topics:
+        entries = [each for each in plan["spec"]["partitions"] if each["topic"] == topic]
+        spec = {**plan["spec"], "allow": {"impatient": True}, "partitions": entries}
+        found[topic] = folder / f"{topic}.json"
+        found[topic].write_text(json.dumps({**plan, "spec": spec}))
+    return found
+
+
+def kill(brokers: Brokers, arguments: Sequence[str], point: Point) -> None:
+    """Run a command in a process that is killed at a point, and wait until its lock expired."""
+    with brokers.proxy() as proxy:
+        runner = brokers.run(*arguments, through=proxy)
+        proxy.faults.append(point.fault(Action.CUT_BEFORE, runner.kill))
+        runner.answer()
+    wait_until(lambda: brokers.kadmin("lock", "show").out.strip() == "the lock is free")
+
+
+def apply_once_the_leader_is_back(brokers: Brokers, counts: Mapping[int, int], plan: Path) -> None:
+    """Start the broker that has every record between proposal and apply: nothing is elected."""
+    (lost,) = brokers.topic({0: (1, 2, 3)})
+    lose_leaders(brokers, [lost], counts)
+    propose(brokers, plan)
+    waive(plan, "impatient")
+    brokers.sandbox.start_broker(DEAD)
+    wait_until(lambda: leader(brokers, lost) == DEAD)
+    applied = brokers.kadmin("apply", str(plan), "--yes")
+    assert applied.status == 0, applied.err
+    assert "nothing to do" in applied.out
+    brokers.start()
+    assert ends(brokers, lost) == dict.fromkeys((1, 2, 3), counts[DEAD])

@@ -17,18 +17,42 @@ ROOT = Path(__file__).parents[3]
 COMMAND = re.compile(r"^\$ (.*)\n(?:# exit code (\d+)\n)?", re.MULTILINE)
 
 
-def commands(page: str) -> list[str]:
+def commands(page: str, sections: tuple[str, ...] = ()) -> list[str]:
     """The commands of a page's console blocks, each checked to end with 0 or with the exit code
-    told below it.
+    told below it; with `sections` those above the first heading and in these.
     """
-    blocks = re.findall(
-        r"```console\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL
-    )
+    text = (ROOT / page).read_text(encoding="utf-8")
+    if sections:
+        above, *others = re.split(r"^## ", text, flags=re.MULTILINE)
+        named = {each.partition("\n")[0]: each for each in others}
+        text = "\n".join([above, *(named[each] for each in sections)])
+    blocks = re.findall(r"```console\n(.*?)```", text, flags=re.DOTALL)
     return [
         f"(set +e; {command}; test $? -eq {code})" if code else command
         for block in blocks
         for command, code in COMMAND.findall(block)
     ]
+
+
+def shown_answers(page: str) -> list[str]:
+    """The lines that a page shows as answers, without those of its commands and of what it leaves
+    out.
+    """
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```text\n(\$ .*?)```", text, flags=re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line.strip() not in {"", "..."} and line[0] != "$"]
+
+
+def not_printed(lines: list[str], printed: str) -> list[str]:
+    """Return the lines that were not printed in this order, whatever their numbers and columns."""
+    waiting = iter([_masked(line) for line in printed.splitlines()])
+    return [line for line in lines if _masked(line) not in waiting]
+
+
+def _masked(line: str) -> str:
+    line = re.sub(r"-b \S+|--approved \w+", "", line)
+    return " ".join(re.sub(r"\d[\d.,]*|\bkB\b|\bMB\b", "0", line).split())
 
 
 @contextmanager
@@ -50,14 +74,15 @@ def workplace_in(folder: Path) -> Iterator[Path]:
         subprocess.run(down, check=True, stdout=subprocess.DEVNULL)
 
 
-def typed(workplace: Path, *pages: str) -> str:
+def typed(workplace: Path, *pages: str, sections: tuple[str, ...] = ()) -> str:
     """Type the commands of pages, each going on where the one before it ended, and return what they
-    print.
+    print; with `sections` those of these sections alone.
     """
     script = ["set -e"]
     for page in pages:
-        assert commands(page), f"{page} shows no command"
-        script += [f"echo '## {page}'", *commands(page)]
+        found = commands(page, sections)
+        assert found, f"{page} shows no command"
+        script += [f"echo '## {page}'", *found]
     environment = {**os.environ, "PATH": f"{workplace / '.venv' / 'bin'}:{os.environ['PATH']}"}
     done = subprocess.run(
         ["bash", "-x", "-c", "\n".join(script)],

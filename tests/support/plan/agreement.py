@@ -51,6 +51,7 @@ ONLY_LIVE = {
     codes.NO_ROOM,
     codes.GUARD_UNKNOWN,
     codes.UNKNOWN_SIGNAL,
+    codes.ELECTED_TOO,
     codes.DISK_FILLS,
 }
 ONLY_PLANNED = {codes.INFEASIBLE}
@@ -108,7 +109,8 @@ def _refused(case: Case, text: bytes, folder: Path) -> set[str]:
         return {each.code for each in checked.problems if each.severity == "error"}
     if isinstance(case.document, RebalanceRequest):
         try:
-            propose(_with_history(case.document, case.state, folder), folder, Options())
+            request = _with_history(case.document, case.state, folder)
+            propose(request, folder, Options(), policy=case.policy)
         except KadminError as error:
             return _codes([error])
         return set()

@@ -18,6 +18,7 @@ from kadmin.plan.model import (
     Elect,
     ElectionPlan,
     FreeBytes,
+    GrowthPlan,
     HoursSpec,
     LoadSpec,
     PartitionTarget,
@@ -32,6 +33,7 @@ from kadmin.plan.model import (
     SignalLimit,
     ThrottleBy,
     ThrottleSpec,
+    TopicGrowth,
     TopicRecipe,
     WaveLimits,
 )
@@ -285,6 +287,22 @@ def _recreation(random: Random, state: ClusterState) -> RecreationPlan:
     return RecreationPlan(_header(random), tuple(recipes))
 
 
+def _growth(random: Random, state: ClusterState) -> GrowthPlan:
+    growths = []
+    for topic in _topics(random, state):
+        found = state.topics.get(topic)
+        now, factor = (1, 1) if found is None else (len(found.replicas), len(found.replicas[0]))
+        brokers = _brokers(random, state)
+        lists = [
+            tuple(random.sample(brokers, factor))
+            if factor <= len(brokers) and _chance(random, 80)
+            else _lists(random, brokers)
+            for _ in range(random.randint(1, 2))
+        ]
+        growths.append(TopicGrowth(topic, now + _chance(random, 15), tuple(lists)))
+    return GrowthPlan(_header(random), tuple(growths), allow_keys_move=_chance(random, 50))
+
+
 def _request(random: Random, state: ClusterState) -> RebalanceRequest:
     """Return a request with few of its fields; with all of them at once nearly every one would be a
     contradiction.
@@ -330,6 +348,6 @@ def _pins(random: Random, state: ClusterState) -> tuple[Pin, ...]:
 
 _DOCUMENTS: tuple[Callable[[Random, ClusterState], Document], ...] = (
     *(_reassignment, _reassignment, _reassignment),
-    *(_election, _deletion, _deletion, _recreation),
+    *(_election, _deletion, _deletion, _recreation, _growth),
     _request,
 )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from support.planner.exact_solver import exact_optimum, unevenness
+from support.planner.exact_solver import exact_leaders, exact_optimum, unevenness
 from support.planner.small_clusters import request
 
 from kadmin.cluster.model import TopicPartition
@@ -222,6 +222,26 @@ def _compare(problem: PlacementProblem, solution: Solution, optimum: Optimum) ->
     ):
         return "less even than before"
     return "less even" if found[0] > best[0] else "more moves"
+
+
+def judge_leaders(cluster: ClusterInventory, requested: RebalanceRequest) -> str:
+    """Return `optimal`, `incomparable` (no plan, or not the best in counts and moves), or how
+    uneven leaders are and could be.
+    """
+    try:
+        problem = compile_request(cluster_arrays(*rows_as_arrow(cluster)), requested).problem
+        solution = solve(problem)
+    except (InfeasibleError, NoPlanError):
+        return "incomparable"
+    optimum = exact_optimum(problem)
+    if optimum is None or _compare(problem, solution, optimum) != "optimal":
+        return "incomparable"
+    best = exact_leaders(problem, optimum)
+    able = problem.brokers.may_lead & problem.brokers.may_hold
+    led = np.bincount(solution.target[:, 0], minlength=len(able))[able]
+    found = sorted(led.tolist())
+    same = best is not None and sum(n * n for n in best) == sum(n * n for n in found)
+    return "optimal" if same else f"leaders {found}, the most even are {best}"
 
 
 def _request(draw: np.random.Generator, brokers: int, racks: int) -> RebalanceRequest:

@@ -10,6 +10,7 @@ that they are compared exactly; one step of unevenness outweighs all moves.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -22,7 +23,7 @@ from scipy.sparse import coo_array
 from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
@@ -81,34 +82,98 @@ def _prices(problem: PlacementProblem) -> list[int]:
 
 def exact_optimum(problem: PlacementProblem) -> Optimum | None:
     """Solve one small problem exactly; None where no assignment satisfies it."""
-    held = _choices(problem)
-    steps = {
-        (broker, nth): len(held) + at
-        for at, (broker, nth) in enumerate(
-            product(range(len(problem.brokers)), range(1, len(problem) + 1))
-        )
-    }
-    rows = _Rows()
-    _partition_rows(problem, held, rows)
-    _broker_rows(problem, held, steps, rows)
-    new = {pair: pair[1] not in problem.current[pair[0]] for pair in held}
-    unit, prices = len(held) + 1, _prices(problem)
-    cost = [float(new[pair]) for pair in held] + [
-        float(unit * nth * prices[broker]) for broker, nth in steps
-    ]
-    variables = len(cost)
-    found = milp(
-        cost,
-        integrality=np.ones(variables),
-        bounds=Bounds(0, 1),
-        constraints=rows.constraint(variables),
-        options={"mip_rel_gap": 0.0},
-    )
-    if found.x is None:
+    model = _Model(problem)
+    unit = len(model.held) + 1
+    cost = [float(each) for each in model.new] + [float(unit * each) for each in model.steps]
+    chosen = model.solve(cost)
+    if chosen is None:
         return None
-    chosen = [pair for pair, at in held.items() if found.x[at] > 1 / 2]
     lists = np.array([broker for _, broker in chosen], np.int64)
-    return Optimum(unevenness(problem, lists), sum(new[pair] for pair in chosen))
+    return Optimum(
+        unevenness(problem, lists), sum(broker not in problem.current[at] for at, broker in chosen)
+    )
+
+
+def exact_leaders(problem: PlacementProblem, optimum: Optimum) -> list[int] | None:
+    """Return the most even counts of leaders, ascending, of plans with that optimum."""
+    model = _Model(problem)
+    model.require(model.new, 0, optimum.moves, 0)
+    model.require(model.steps, optimum.unevenness, optimum.unevenness, len(model.held))
+    leads = model.add_leaders()
+    if model.solve(model.leader_cost) is None:
+        return None
+    counts = Counter(broker for (_, broker), at in leads.items() if model.value(at))
+    may_lead = problem.brokers.may_lead & problem.brokers.may_hold
+    return sorted(counts[broker] for broker in np.flatnonzero(may_lead).tolist())
+
+
+class _Model:
+    """The variables and constraints of one problem.
+
+    `held` numbers pairs of partition and broker; `new` has 1 where such a pair is a move; `steps`
+    has the cost of each k-th replica on each broker.
+    """
+
+    def __init__(self, problem: PlacementProblem) -> None:
+        self._problem, self._rows = problem, _Rows()
+        self.held = _choices(problem)
+        numbered = product(range(len(problem.brokers)), range(1, len(problem) + 1))
+        steps = {step: len(self.held) + at for at, step in enumerate(numbered)}
+        _partition_rows(problem, self.held, self._rows)
+        _broker_rows(problem, self.held, steps, self._rows)
+        prices = _prices(problem)
+        self.new = [int(broker not in problem.current[at]) for at, broker in self.held]
+        self.steps = [nth * prices[broker] for broker, nth in steps]
+        self._variables = len(self.new) + len(self.steps)
+        self.leader_cost: list[float] = []
+        self._found: Ints | None = None
+
+    def require(self, factors: Sequence[int], low: float, high: float, first: int) -> None:
+        """Bound the sum of variables from `first` on, each times its factor."""
+        self._rows.add({first + at: float(factor) for at, factor in enumerate(factors)}, low, high)
+
+    def add_leaders(self) -> Mapping[tuple[int, int], int]:
+        """Add one leader for each partition, and the cost of each k-th leader on each broker."""
+        may_lead, count = self._problem.brokers.may_lead, len(self._problem)
+        pairs = [
+            pair for pair in self.held if may_lead[pair[1]] or not self._problem.movable[pair[0]]
+        ]
+        leads = {pair: self._variables + at for at, pair in enumerate(pairs)}
+        for pair, at in leads.items():
+            self._rows.add({at: 1.0, self.held[pair]: -1.0}, -np.inf, 0)
+        for partition in range(count):
+            own = {at: 1.0 for (which, _), at in leads.items() if which == partition}
+            self._rows.add(own, 1, 1)
+            if not self._problem.movable[partition]:
+                first = leads[partition, int(self._problem.start[partition, 0])]
+                self._rows.add({first: 1.0}, 1, 1)
+        first = self._variables + len(leads)
+        self.leader_cost = [0.0] * first
+        for broker in range(len(self._problem.brokers)):
+            led = {at: 1.0 for (_, which), at in leads.items() if which == broker}
+            climbed = {first + broker * count + nth: -1.0 for nth in range(count)}
+            self._rows.add({**led, **climbed}, 0, 0)
+            self.leader_cost += [float(nth + 1) for nth in range(count)]
+        self._variables = len(self.leader_cost)
+        return leads
+
+    def solve(self, cost: Sequence[float]) -> list[tuple[int, int]] | None:
+        """Return the pairs of partition and broker of the least cost; None where there are none."""
+        found = milp(
+            cost,
+            integrality=np.ones(self._variables),
+            bounds=Bounds(0, 1),
+            constraints=self._rows.constraint(self._variables),
+            options={"mip_rel_gap": 0.0},
+        )
+        self._found = found.x
+        if found.x is None:
+            return None
+        return [pair for pair, at in self.held.items() if self.value(at)]
+
+    def value(self, variable: int) -> bool:
+        """Whether a variable of the solution is 1."""
+        return self._found is not None and bool(self._found[variable] > 1 / 2)
 
 
 def _choices(problem: PlacementProblem) -> dict[tuple[int, int], int]:

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 _TESTS_OF_A_CLUSTER = 120
 """After so many tests of a version, the next file has a cluster of its own, so that workers share
 them."""
-_CLUSTERS = ("kraft", "live", "errand_sandbox", "lone_sandbox", "disk_sandbox")
+_CLUSTERS = (
+    "kraft",
+    "live",
+    "errand_sandbox",
+    "lone_sandbox",
+    "disk_sandbox",
+    "fact_disks_sandbox",
+    "tier_sandbox",
+)
 """Fixtures that start a cluster for a session."""
 _LONG_TESTS_OF_A_CLUSTER = 4
 """The same of tests with the mark `executor`, which take a minute and more: within a file, too."""

@@ -121,17 +121,15 @@ class KafkaConnection:
 
     @property
     def broker_version(self) -> str:
-        """The version of Kafka that a broker has by the requests that it serves, `4.1`.
-
-        `4.3 or later` for the last.
-        """
+        """The version of Kafka by the requests that a broker serves, `4.1`, or `4.3 or later`."""
         found: tuple[int, ...] = self._manager.broker_version
         text = ".".join(map(str, found[:2]))
         return f"{text} or later" if found == max(BROKER_API_VERSIONS) else text
 
-    def serves(self, request: Any) -> bool:  # noqa: ANN401 - kafka-python ships no types
-        """Whether the broker that listed the others serves a kind of request; nothing is sent."""
-        return request.API_KEY in self._manager.broker_version_data.api_versions
+    def serves(self, request: Any, version: int = 0) -> bool:  # noqa: ANN401 - kafka-python ships no types
+        """Whether the broker that listed the others serves this version; nothing is sent."""
+        served = self._manager.broker_version_data.api_versions
+        return bool(served.get(request.API_KEY, (0, -1))[1] >= version)
 
     def ask(
         self,

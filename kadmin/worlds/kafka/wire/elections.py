@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 _PREFERRED, _UNCLEAN = 0, 1
 _ELECTION_NOT_NEEDED = 84
+_TYPED = 1
+"""The version of ElectLeaders that names the type; 0, of Kafka 2.2, elects preferred leaders."""
 
 
 def serves_elections(connection: KafkaConnection) -> bool:
-    """Whether the broker that listed the others serves ElectLeaders; nothing is sent."""
-    return connection.serves(ElectLeadersRequest)
+    """Whether the broker that listed the others serves unclean elections; nothing is sent."""
+    return connection.serves(ElectLeadersRequest, _TYPED)
 
 
 def elect_leaders(

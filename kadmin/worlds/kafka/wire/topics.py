@@ -1,11 +1,11 @@
-"""Creates topics through the brokers of a cluster in KRaft mode (CreateTopics)."""
+"""Creates topics and partitions through brokers (CreateTopics, CreatePartitions)."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
 
-from kafka.protocol.admin import CreateTopicsRequest
+from kafka.protocol.admin import CreatePartitionsRequest, CreateTopicsRequest
 
 from kadmin.cluster.rights import Right
 from kadmin.worlds.kafka.wire.errors import raise_for
@@ -18,10 +18,11 @@ from kadmin.worlds.kafka.wire.refusals import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kadmin.cluster.model import Replicas
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
+    from kadmin.worlds.kafka.wire.refusals import Refusal
 
 _EXISTS = 36
 
@@ -54,6 +55,33 @@ def create_compacted(
         _topic(name, replicas, {"cleanup.policy": "compact", **configs}),
         pass_over=_EXISTS,
     )
+
+
+def create_partitions(
+    connection: KafkaConnection,
+    topic: str,
+    total: int,
+    new: Sequence[Replicas],
+    *,
+    send_by: float = math.inf,
+) -> Refusal | None:
+    """Ask for new partitions with these replicas, so that the topic has `total`.
+
+    Returns the refusal, None where the controller added them: asked again, it refuses a number that
+    the topic has. Raises as `KafkaConnection.change` does; what was not answered may still be done.
+    """
+    wanted = CreatePartitionsRequest.CreatePartitionsTopic
+    assignments = [wanted.CreatePartitionsAssignment(broker_ids=list(each)) for each in new]
+    request = CreatePartitionsRequest(
+        topics=[wanted(name=topic, count=total, assignments=assignments)],
+        timeout_ms=int(CHANGE_S * 1000),
+        validate_only=False,
+    )
+    what = f"add partitions to {topic}"
+    answer = connection.change(what, request, timeout_s=CHANGE_S, send_by=send_by)
+    (result,) = answer.results
+    require_confirmed([result.error_code], f"growth of {topic}")
+    return refusal(result.error_code, result.error_message, Right("Alter", topic))
 
 
 def _topic(name: str, replicas: Mapping[int, Replicas], configs: Mapping[str, str]) -> Any:  # noqa: ANN401 - kafka-python ships no types

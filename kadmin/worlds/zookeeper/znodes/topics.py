@@ -2,8 +2,9 @@
 
 Version 1 (to 2.3) holds `partitions`; 2 (2.4) adds `adding_replicas` and `removing_replicas`; 3
 (2.8) adds `topic_id`.
-Kafka: TopicZNode, TopicPartitionStateZNode. Only controllers rewrite these; kadmin writes them for
-new topics.
+Kafka: TopicZNode, TopicPartitionStateZNode. Controllers rewrite these; kadmin writes them for new
+topics and new partitions, as Kafka's tools do (AdminZkClient.addPartitions), and where the same
+write moves the controller.
 """
 
 from __future__ import annotations
@@ -80,6 +81,34 @@ def encode_topic(replicas: Mapping[int, Replicas]) -> bytes:
         for number in sorted(replicas)
     }
     return encode({"version": 1, "partitions": listed})
+
+
+def change_replicas(node: Znode, replicas: Mapping[int, Replicas]) -> bytes:
+    """Return a topic's data with other ordered replicas of these partitions.
+
+    Other keys, their order and the other partitions are unchanged. Raises MalformedZnodeError.
+    """
+    value = decode_object(node.path, node.data)
+    partitions = mapping(node.path, value.get("partitions"), "partitions")
+    for number, ids in replicas.items():
+        partitions[str(number)] = require_replicas(f"partition {number}", ids)
+    return encode(value)
+
+
+def with_partitions(node: Znode, replicas: Mapping[int, Replicas]) -> bytes:
+    """Return a topic's data with further partitions; everything else stays as it is.
+
+    Raises ValueError unless they continue the count of the topic's partitions, each with different,
+    non-negative brokers, and MalformedZnodeError for data that is not a topic's.
+    """
+    value = decode_object(node.path, node.data)
+    partitions = mapping(node.path, value.get("partitions"), "partitions")
+    numbers = {str(number) for number in range(len(partitions) + len(replicas))}
+    if not replicas or partitions.keys() | set(map(str, replicas)) != numbers:
+        raise ValueError(
+            f"{node.path} has {len(partitions)} partitions, the new ones are {replicas}"
+        )
+    return change_replicas(node, dict(sorted(replicas.items())))
 
 
 def decode_state(node: Znode) -> StateNode:

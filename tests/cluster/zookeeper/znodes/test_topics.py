@@ -12,6 +12,7 @@ from support.zookeeper.encoded import node
 from kadmin.cluster.model import NO_LEADER, Topic, TopicPartition
 from kadmin.worlds.zookeeper.model import StateNode, Znode
 from kadmin.worlds.zookeeper.znodes.topics import (
+    change_replicas,
     decode_state,
     decode_topic,
     encode_topic,
@@ -114,3 +115,12 @@ def test_partition_states() -> None:
     for key in ("leader", "leader_epoch", "controller_epoch", "isr"):
         with pytest.raises(MalformedZnodeError, match=key):
             decode_state(node("/s", {name: each for name, each in value.items() if name != key}))
+
+
+def test_other_lists_leave_the_rest_of_a_topic_as_it_is() -> None:
+    value = {"version": 2, "partitions": {"1": [1, 2], "0": [2, 1]}, "future": {"a": 1}}
+    found = change_replicas(node(topic_path("a"), value), {1: (2, 1)})
+    changed = b'{"version":2,"partitions":{"1":[2,1],"0":[2,1]},"future":{"a":1}}'
+    assert found == changed
+    with pytest.raises(ValueError, match="partition 0"):
+        change_replicas(node(topic_path("a"), value), {0: (1, 1)})

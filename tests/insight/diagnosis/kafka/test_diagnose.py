@@ -316,7 +316,7 @@ def test_partitions_under_min_isr() -> None:
         Trouble.UNDER_MIN_ISR,
         ("foo-0: leader 1, ISR [1], replicas [1, 2]",),
     )
-    fenced, short = diagnosed(without(state, 2, fenced=True))
+    fenced, short = diagnosed(without(with_state(state, "foo-1", (3,)), 2, fenced=True))
     assert (fenced.code, short.next_step) == (Trouble.FENCED_BROKER, "start broker 2")
 
 

@@ -27,6 +27,7 @@ def test_what_only_reads_needs_less() -> None:
         ("AlterConfigs", ()),
         ("AlterConfigs", ("*",)),
         ("Delete", ("*",)),
+        ("Alter", ("*",)),
         ("Read", ("__kadmin",)),
         ("Write", ("__kadmin",)),
     ]
