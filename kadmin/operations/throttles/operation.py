@@ -120,7 +120,8 @@ class Throttling:
             every = rates({**rates_of(self._throttle.changes), **rate_of})
             change = ThrottleChange(self._throttle.rate, {}, None, why, signals)
             self._put_on_record(every, change, lease)
-            self._set(self._throttle, self._steps(), lease)
+            steps = self._steps()
+            self._set(self._throttle, steps, lease)
 
     def set_up(self, lease: Lease) -> None:
         """Set the values of the throttle that are not set yet, while something is left to copy.
