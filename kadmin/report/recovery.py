@@ -70,8 +70,7 @@ def loss_of(found: OfflinePartition) -> str:
         return "" if entry is None else "all"
     losing = entry.losing or Losing()
     if losing.at_most is not None:
-        least = 0 if losing.records is None else losing.records
-        return f"{least:,} to {losing.at_most:,}, if none was written after the sample"
+        return f"{losing.at_most:,}, if none was written after the sample"
     return "unknown" if losing.records is None else f"at least {losing.records:,}"
 
 
