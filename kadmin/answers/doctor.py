@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from kadmin.cluster.model import MigrationPhase
+from kadmin.cluster.services import Service
 from kadmin.insight.diagnosis.finding import MigrationTrouble, Trouble
 from kadmin.insight.tables.partitions import PartitionCounts
 from kadmin.schema.shapes import Count, Keywords
@@ -20,6 +21,11 @@ class DoctorAnswer:
         VersionRange | None,
         "Versions of Kafka that the cluster may run, inferred from its znodes; null through "
         "brokers.",
+    ]
+    service: Annotated[
+        Service | None,
+        "The managed service of the brokers, where their names or their cluster id show it; "
+        "docs/managed.md has a section for each.",
     ]
     conditions: Annotated[
         PartitionCounts | None,

@@ -92,6 +92,11 @@ class Servers:
     def __str__(self) -> str:
         return ",".join(self.addresses)
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The addresses without their ports."""
+        return tuple(each.rpartition(":")[0] for each in self.addresses)
+
     def require(self) -> None:
         """Raise NotCompletedError where there is no address, or brokers are not to be asked."""
         if self.unasked:

@@ -19,6 +19,8 @@ PAGES = ("codes", "troubles", "exit-codes")
 FOLDER = Path(__file__).parent / "pages"
 _SITE_FOLDER = "docs"
 _HEADING = re.compile(r"^## (.+)\n", re.MULTILINE)
+_NEXT = re.compile(r"\nNext: .*\n\Z")
+"""The last line of a page, which belongs to no section."""
 _NAME = re.compile(r"KA\d{3}|[a-z]+(-[a-z]+)+|\d+")
 
 
@@ -52,7 +54,7 @@ class ManualSection:
 
 def sections_of(page: str, text: str) -> Iterator[ManualSection]:
     """Yield the sections of a page; a heading such as `129, 130: interrupted` begins two."""
-    parts = _HEADING.split(text)
+    parts = _HEADING.split(_NEXT.sub("", text))
     for title, body in zip(parts[1::2], parts[2::2], strict=True):
         for name in title.partition(":")[0].split(", "):
             if _NAME.fullmatch(name):

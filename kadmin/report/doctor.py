@@ -39,6 +39,8 @@ def doctor_text(report: DoctorReport, width: int | None = None) -> str:
             f"\n{count(counts.partitions, 'partition')}: {counts.under_replicated:,} "
             f"under-replicated, {counts.at_min_isr:,} at min ISR"
         )
+    if report.service is not None:
+        summary += f"\nservice: {report.service} ({report.service.page})"
     blocks = [summary, *finding_blocks(findings, width, "stops an apply")]
     blocks += ["\n".join(wrapped(f"not checked: {each}", width=width)) for each in report.unchecked]
     return "\n\n".join(blocks)
@@ -49,6 +51,7 @@ def doctor_answer(report: DoctorReport) -> DoctorAnswer:
     return DoctorAnswer(
         bool(report.stops_apply),
         None if report.versions is None else versions_answer(report.versions),
+        report.service,
         report.counts,
         tuple(
             DoctorFinding(found.code, found.stops_apply, **finding_details(found))

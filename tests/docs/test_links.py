@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS])
+NEXT = re.compile(r"Next: \[[^\]]+\]\((?P<page>[^)#]+)(#[^)]+)?\)")
 
 
 def inline(page: Path) -> Iterator[Token]:
@@ -55,6 +57,13 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         if not target.exists() or (anchor and anchor not in anchors(target)):
             broken.append(link)
     assert broken == []
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+def test_every_page_ends_with_the_next_one(page: Path) -> None:
+    last = NEXT.fullmatch(page.read_text(encoding="utf-8").splitlines()[-1])
+    assert last is not None
+    assert (page.parent / last["page"]).resolve() != page
 
 
 def test_every_page_is_reached_from_the_readme() -> None:

@@ -28,6 +28,7 @@ READINGS = (
     pytest.param(("docs/decommission.md",), marks=pytest.mark.matrix),
     pytest.param(("docs/recovery.md",), marks=pytest.mark.matrix),
     pytest.param(("docs/growth.md",), marks=pytest.mark.matrix),
+    pytest.param(("docs/cookbook.md",), marks=pytest.mark.matrix),
 )
 
 

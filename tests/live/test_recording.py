@@ -41,12 +41,14 @@ COMMANDS = (
 
 
 def outcomes(cast: str) -> dict[str, str]:
-    """The last line of each command, without numbers; that of status depends on the moment."""
+    """The last line of each command without ids and numbers; that of status depends on the
+    moment.
+    """
     text = "\n".join(row.text.rstrip() for row in shown(cast).rows)
     found = {}
     for answer in text.split("$ kadmin ")[1:]:
         lines = answer.strip().splitlines()
-        found[lines[0]] = re.sub(r"\d\w*", "0", lines[-1])
+        found[lines[0]] = re.sub(r"\d{8}T\d{6}Z-\w+|\d\w*", "0", lines[-1])
     return {line: last for line, last in found.items() if line != "status"}
 
 

@@ -4,6 +4,7 @@ these.
 
 from __future__ import annotations
 
+import re
 import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -31,6 +32,8 @@ MAKERS = {
 }
 WIDTHS = (360, 800, 1440)
 ENTRIES = 10_000
+PRINTED_PAGE = re.compile(rb"/Type\s*/Page\b")
+A4 = re.compile(rb"/MediaBox\s*\[0 0 59[45][.0-9]* 84[12][.0-9]*\]")
 # Of the text in a cell.
 HEIGHT = """cell => {
   const range = document.createRange();
@@ -288,15 +291,52 @@ def test_a_heat_map_tells_the_hour_under_the_pointer_and_by_keyboard(
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_page_prints(browser: Browser, files: dict[str, Path], name: str) -> None:
+def test_a_page_prints_on_one_sheet(browser: Browser, files: dict[str, Path], name: str) -> None:
     with look(browser, files[name]) as watched:
         watched.page.emulate_media(media="print")
         assert not watched.page.locator("nav").is_visible()
-        assert watched.page.locator("#brokers table").is_visible()
-        assert not watched.page.locator("#changes").is_visible(), "on paper nobody opens the list"
-        printed = watched.page.pdf(format="A4", landscape=True)
-        assert printed.startswith(b"%PDF-")
-        # No table is cut off at the right: a page as wide as the paper (297 mm less the margins)
-        # holds it all.
-        watched.page.set_viewport_size({"width": 1032, "height": 700})
-        assert watched.page.evaluate("document.documentElement.scrollWidth") <= 1032
+        assert watched.page.get_by_role("heading", name="How do I undo it").is_visible()
+        assert watched.page.locator(".charts").is_visible()
+        assert not watched.page.locator("#brokers").is_visible()
+        printed = watched.page.pdf(prefer_css_page_size=True, print_background=True)
+        assert len(PRINTED_PAGE.findall(printed)) == 1
+        assert A4.search(printed), "595 by 842 points"
+        # Nothing is cut off at the right: 210 mm less the margins are 703 pixels.
+        watched.page.set_viewport_size({"width": 703, "height": 1032})
+        assert watched.page.evaluate("document.documentElement.scrollWidth") <= 703
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_chart_tells_the_broker_under_the_pointer_and_by_keyboard(
+    browser: Browser, files: dict[str, Path], scheme: Literal["light", "dark"]
+) -> None:
+    with look(browser, files["large"], scheme=scheme) as watched:
+        chart = watched.page.locator(".chart").first
+        bars, told = chart.locator(".bars"), chart.locator("output")
+        box = bars.bounding_box()
+        assert box is not None
+        bars.hover(position={"x": box["width"] - 2, "y": 5})
+        row = watched.page.locator("#brokers tbody tr").last
+        broker, rack, before, after = row.locator("th, td").all_inner_texts()[:4]
+        assert told.inner_text() == f"Broker {broker} ({rack}): {before} before, {after} after"
+        bars.focus()
+        bars.press("ArrowLeft")
+        assert told.inner_text().startswith("Broker 99 (")
+        labels = chart.locator(".amounts text").all_text_contents()
+        assert labels[-1] == "0"
+        assert len(labels) >= 3
+
+
+def test_racks_have_the_colours_that_the_legend_names(
+    browser: Browser, files: dict[str, Path]
+) -> None:
+    colour = "each => getComputedStyle(each, '::before').backgroundColor"
+    fill = "each => getComputedStyle(each).fill"
+    with look(browser, files["large"]) as watched:
+        named = watched.page.locator(".racks li").all()
+        shown = {each.inner_text(): each.evaluate(colour) for each in named}
+        assert len(set(shown.values())) == len(shown) == 5
+        paths = watched.page.locator(".chart").first.locator("path:not(.weak)").all()
+        assert {each.evaluate(fill) for each in paths} == set(shown.values())
+        first = watched.page.locator("#brokers tbody tr").first.locator("td").first
+        assert first.evaluate(colour) == shown[first.inner_text()]

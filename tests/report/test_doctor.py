@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kadmin.cluster.services import Service
 from kadmin.insight.diagnosis.doctor_report import DoctorReport
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import return_or_decommission
@@ -38,6 +39,15 @@ def test_partitions_that_lack_replicas_are_counted_where_nothing_else_is_wrong()
     assert text.endswith("\n1,200 partitions: 40 under-replicated, 7 at min ISR")
     assert doctor_answer(DoctorReport((), (), None, COUNTS)).conditions == COUNTS
     assert doctor_answer(DoctorReport((), (), None, None)).conditions is None
+
+
+def test_a_managed_service_is_one_line_with_its_page() -> None:
+    report = DoctorReport((), (), None, COUNTS, Service.EVENT_HUBS)
+    assert doctor_text(report).splitlines()[1:] == [
+        "1,200 partitions: 40 under-replicated, 7 at min ISR",
+        "service: Azure Event Hubs (docs/managed.md#azure-event-hubs)",
+    ]
+    assert doctor_answer(report).service == "Azure Event Hubs"
 
 
 def test_a_next_step_is_broken_between_words_and_its_commands_stay_whole() -> None:

@@ -228,7 +228,7 @@ def test_the_even_share_of_a_drain_is_that_of_the_brokers_that_may_hold_replicas
             "3": ("-", "-"),
         }
         assert "6 to 12 before, 9 after" in text
-        assert 'y1="25" y2="25"' in text, "9 of 12"
+        assert '<line class="share" x2="100%" y1="25%" y2="25%"/>' in text, "9 of 12"
 
 
 def test_what_is_proved_optimal_is_not_painted_as_uneven(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import MigrationPhase
+    from kadmin.cluster.services import Service
     from kadmin.cluster.versions import KafkaVersions
     from kadmin.insight.diagnosis.finding import Finding
     from kadmin.insight.tables.partitions import PartitionCounts
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
 class DoctorReport:
     """The findings, the unchecked parts, and the versions of Kafka where znodes show them.
 
-    `counts` are partitions by condition, None where configs were not read.
+    `counts` are partitions by condition, None where configs were not read. `service` is the managed
+    service of the brokers, None for Apache Kafka or unknown.
     """
 
     findings: tuple[Finding, ...]
     unchecked: tuple[str, ...]
     versions: KafkaVersions | None
     counts: PartitionCounts | None
+    service: Service | None = None
 
     @property
     def worth_showing(self) -> bool:

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from kadmin.plan.model import ThrottleSpec
 
 
-_REVERSIBLE = (
+REVERSIBLE = (
     OperationKind.REASSIGNMENT,
     OperationKind.MAINTENANCE,
     OperationKind.DECOMMISSION,
 )
 
 
-def _without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, NextStep]]:
+def without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, NextStep]]:
     """Return the kinds of operations without a rollback, each with the reason and the next step."""
     return {
         OperationKind.ELECTION: (
@@ -86,7 +86,7 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
     """
     context.backend.check()
     record = context.operations.record(operation_id) if operation_id is not None else _last(context)
-    if (refused := _without_rollback(record.operation_id).get(record.kind)) is not None:
+    if (refused := without_rollback(record.operation_id).get(record.kind)) is not None:
         cause, next_step = refused
         raise InvalidInputError(
             f"Operation {record.operation_id} ({record.kind}) cannot be rolled back; only a "
@@ -197,7 +197,7 @@ def _last(context: Context) -> OperationRecord:
     # The last that is no rollback: a second rollback finds nothing to do instead of undoing the
     # first.
     for listing in reversed(context.operations.listings()):
-        if listing.kind not in _REVERSIBLE or not listing.status.state.has_record:
+        if listing.kind not in REVERSIBLE or not listing.status.state.has_record:
             continue
         record = context.operations.record(listing.operation_id)
         if ROLLS_BACK not in record.plan_text:

@@ -9,14 +9,16 @@ import base64
 import zlib
 from typing import TYPE_CHECKING
 
+from kadmin.report.pages.charts import Amounts, chart
 from kadmin.report.pages.even_share import STEPS, heat_of
-from kadmin.report.pages.page import Chart, HeatMap, PageCell, PageColumn, PageTable, Section
-from kadmin.report.pages.sections import ticks
+from kadmin.report.pages.page import HeatMap, PageCell, PageColumn, PageTable, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kadmin.planner.load.hours import LoadHours, ResourceHours
+    from kadmin.report.pages.charts import RackColours
+    from kadmin.report.pages.page import Chart
 
 _TITLES = {"in": "Network in", "out": "Network out", "cpu": "CPU"}
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -24,7 +26,7 @@ _DAY_HOURS = 24
 _FIFTIETHS, _MOST = 50, 255
 
 
-def load_charts(found: LoadHours, times: tuple[str, str]) -> tuple[Chart, ...]:
+def load_charts(found: LoadHours, times: tuple[str, str], racks: RackColours) -> tuple[Chart, ...]:
     """Return charts of every broker in the hour with the highest load of all brokers together."""
     made = []
     for name, hours in found.resources.items():
@@ -33,18 +35,13 @@ def load_charts(found: LoadHours, times: tuple[str, str]) -> tuple[Chart, ...]:
             (before[busiest], after[busiest])
             for before, after in zip(hours.before, hours.after, strict=True)
         ]
-        most = max(1.0, *(each for pair in pairs for each in pair))
-        columns = tuple(
-            (round(100 * before / most), round(100 * after / most)) for before, after in pairs
-        )
         spans = [
             f"{min(each):.2f} to {max(each):.2f} of the fair share {time}"
             for each, time in zip(zip(*pairs, strict=True), times, strict=True)
         ]
         title = f"{_TITLES[name]}, {_time(busiest)}, the busiest hour"
-        made.append(
-            Chart(title, ", ".join(spans), columns, round(100 / most), ticks(found.brokers))
-        )
+        drawn = Amounts(pairs, 1.0, "{:.2f}".format)
+        made.append(chart(title, spans, found.brokers, drawn, racks))
     return tuple(made)
 
 

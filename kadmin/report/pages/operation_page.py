@@ -18,8 +18,10 @@ from kadmin.plan.waves import copied_bytes
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.history import moment_text, took_s
 from kadmin.report.pages import page, sections
+from kadmin.report.pages.charts import charts, rack_colours
 from kadmin.report.pages.disk_bars import disk_sections
 from kadmin.report.pages.even_share import even_shares
+from kadmin.report.pages.questions import operation_questions
 from kadmin.report.pages.rate_figures import rate_section
 from kadmin.report.text import NOTHING, UNKNOWN, about, duration
 from kadmin.wording import count, name_some
@@ -55,12 +57,13 @@ def operation_page(
     record, status = found.record, found.status
     state = found.listing.described_state(has_runner=runner is not None)
     parts, shares = [_span_section(found)], even_shares(forecast)
+    racks = rack_colours(forecast)
     if (rates := _rates(found)) is not None:
         parts.insert(0, rate_section(rates))
     if found.targets:
         parts += [
-            sections.brokers(forecast, shares, TIMES),
-            sections.racks(forecast, TIMES),
+            sections.brokers(forecast, shares, TIMES, racks),
+            sections.racks(forecast, TIMES, racks),
             *disk_sections(disks),
             sections.losses(forecast, TIMES),
             sections.largest_moves(found.targets),
@@ -84,8 +87,9 @@ def operation_page(
         facts=tuple((key, one_line(value)) for key, value in facts),
         notices=(_verdict(found, state, runner), *_partition_notices(found, progress)),
         cards=(*_state_cards(found, state), *_work_cards(found, progress, forecast)),
-        charts=sections.charts(forecast, shares, TIMES) if found.targets else (),
+        charts=charts(forecast, shares, TIMES, racks) if found.targets else (),
         sections=tuple(parts),
+        questions=operation_questions(found, forecast, has_runner=runner is not None),
     )
 
 

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from kadmin.insight.predict.losses import Bound
 
 
+_ROOM = 36
+"""Characters beside each other above the bars of a chart."""
+
+
 class Tone(StrEnum):
     """The colour of a notice, a card or a cell; the text says the same in words."""
 
@@ -34,7 +38,8 @@ class PageCell:
     """One cell.
 
     `key` sorts it instead of its text. `heat` is -3 to 3 around the even share, None for no colour.
-    `bars` lie along the cell, `columns` are pairs of heights in percent, before and after.
+    `bars` lie along the cell, `columns` are pairs of heights in percent, before and after. `colour`
+    is that of a rack.
     """
 
     text: str
@@ -45,6 +50,7 @@ class PageCell:
     badges: tuple[str, ...] = ()
     bars: tuple[Bar, ...] = ()
     columns: tuple[tuple[int, int], ...] = ()
+    colour: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +106,48 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
-    """An amount of every broker by id: heights before and after, even share after, in percent.
+class ChartBar:
+    """A broker's bars: heights before and after in percent, and their amounts in words.
 
-    `text` gives the range in words; `ticks` are ids of brokers below their columns, at percents of
-    the width.
+    `rack` is empty where it is unknown, `colour` None for the colour of all.
+    """
+
+    broker: str
+    rack: str
+    colour: int | None
+    heights: tuple[int, int]
+    texts: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPath:
+    """An SVG path of all bars of one colour at one time; a broker is 10 wide, the height 100."""
+
+    path: str
+    colour: int | None
+    is_before: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """An amount of every broker by id, and the even share after, in percent of the height.
+
+    `text` gives the range in words; `ticks` are ids of brokers below their bars, at percents of the
+    width; `amounts` are labels of the scale at percents of the height.
     """
 
     title: str
     text: str
-    columns: tuple[tuple[int, int], ...]
+    bars: tuple[ChartBar, ...]
+    paths: tuple[ChartPath, ...]
     share: int
     ticks: tuple[tuple[float, str], ...]
+    amounts: tuple[tuple[float, str], ...]
+
+    @property
+    def has_room(self) -> bool:
+        """Whether each bar after has room for its amount above it."""
+        return len(self.bars) * max(len(each.texts[1]) for each in self.bars) <= _ROOM
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +157,14 @@ class Notice:
     text: str
     tone: Tone = Tone.NONE
     next_step: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a reviewer, and its answers."""
+
+    title: str
+    answers: tuple[Notice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +253,13 @@ class Page:
     cards: tuple[Card, ...]
     charts: tuple[Chart, ...]
     sections: tuple[Section, ...]
+    questions: tuple[Question, ...] = ()
+
+    @property
+    def racks(self) -> tuple[tuple[int, str], ...]:
+        """The colours of the charts with their racks."""
+        bars = (bar for chart in self.charts for bar in chart.bars)
+        return tuple(sorted({(bar.colour, bar.rack) for bar in bars if bar.colour is not None}))
 
 
 def number(value: float | None, *, strong: bool = False, heat: int | None = None) -> PageCell:

@@ -9,10 +9,12 @@ from kadmin.cluster.names import one_line
 from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.report.kinds import words_of
 from kadmin.report.pages import page, sections
+from kadmin.report.pages.charts import charts, rack_colours
 from kadmin.report.pages.disk_bars import bytes_in_page, disk_sections
 from kadmin.report.pages.disk_bytes import disk_section
 from kadmin.report.pages.even_share import even_shares
 from kadmin.report.pages.load_hours import load_charts, load_sections
+from kadmin.report.pages.questions import plan_questions
 from kadmin.report.plans.rows import busiest, end_text, makespan_text
 from kadmin.report.proposals import figure_rows
 from kadmin.report.text import UNKNOWN, about, duration
@@ -70,13 +72,17 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.
     if facts.figures is not None:
         parts.append(_figures_section(facts.figures))
         limits = (facts.figures["bound"]["replicas_max"], facts.figures["bound"]["leaders_max"])
-    parts += [sections.brokers(forecast, shares, TIMES, limits), sections.racks(forecast, TIMES)]
-    drawn = sections.charts(forecast, shares, TIMES)
+    racks = rack_colours(forecast)
+    parts += [
+        sections.brokers(forecast, shares, TIMES, racks, limits),
+        sections.racks(forecast, TIMES, racks),
+    ]
+    drawn = charts(forecast, shares, TIMES, racks)
     list_bytes = sections.LIST_BYTES - bytes_in_page(facts.disks)
     if facts.load_hours is not None:
         list_bytes -= _HOURS_BYTES
         parts += load_sections(facts.load_hours, TIMES)
-        drawn += load_charts(facts.load_hours, TIMES)
+        drawn += load_charts(facts.load_hours, TIMES, racks)
     if change is not None and change.pending:
         parts.append(_wave_section(change, found.throttle))
     if facts.figures is not None and facts.figures.get("disks", {}).get("disks"):
@@ -98,6 +104,7 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.
         cards=_cards(facts, found, forecast),
         charts=drawn,
         sections=tuple(parts),
+        questions=plan_questions(facts.plan, found, forecast),
     )
 
 

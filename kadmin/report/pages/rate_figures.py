@@ -6,13 +6,13 @@ Times are positions of 1,000 from the left, amounts of 100 from the top.
 from __future__ import annotations
 
 from datetime import UTC, timedelta
-from math import floor, log10
 from typing import TYPE_CHECKING
 
 from kadmin.plan.copying import WHOLE_NETWORK
 from kadmin.plan.signals import readable_amount
 from kadmin.report.operations.rate_lines import known_values, rate_words, signal_words
 from kadmin.report.pages.page import FigureLine, LineFigure, Section
+from kadmin.report.pages.scale import round_amounts
 from kadmin.wording import brokers_in_words, count
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ _WIDTH, _HEIGHT = 1000, 100
 _ABOVE = 1.15
 """The top of a figure, in highest amounts: there is room for the label of a line below it."""
 _MOST_LINES = 4
-_AMOUNTS, _TIMES = 3, 5
-"""Labels along an axis, at most."""
+_TIMES = 5
+"""Labels along the axis of times, at most."""
 _EDGE = 0.06
 """The part of the width at both ends that a label of a time needs for its half."""
 _DAY_S = 86_400
@@ -145,10 +145,7 @@ def _y(amount: float, top: float) -> float:
 
 def _amounts(top: float, unit: str | None) -> list[tuple[float, str]]:
     """Return the labels of round amounts, each with its position."""
-    magnitude = 10 ** floor(log10(top / _AMOUNTS))
-    step = next(each * magnitude for each in (1, 2, 5, 10) if top / (each * magnitude) <= _AMOUNTS)
-    amounts = [step * number for number in range(1, _AMOUNTS + 1) if step * number <= top]
-    return [(_y(each, top), readable_amount(each, unit)) for each in amounts]
+    return [(_y(each, top), readable_amount(each, unit)) for each in round_amounts(top)]
 
 
 def _times(history: RateHistory) -> list[tuple[float, str]]:

@@ -11,7 +11,6 @@ from kadmin.cluster.names import one_line
 from kadmin.plan.waves import moved_bytes
 from kadmin.report.pages.even_share import amounts
 from kadmin.report.pages.page import (
-    Chart,
     Packed,
     PageCell,
     PageColumn,
@@ -27,15 +26,15 @@ from kadmin.report.whatif import LOSS_FIGURES, counted, loss_figures, standing_o
 from kadmin.wording import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from kadmin.insight.predict.forecast import BrokerOutlook, Forecast, RackOutlook
     from kadmin.insight.predict.losses import SingleLoss
     from kadmin.plan.model import PartitionTarget
+    from kadmin.report.pages.charts import RackColours
     from kadmin.report.pages.even_share import EvenShares
 
 LARGEST = 50
-_MOST_TICKS = 12
 LIST_BYTES = 139_000
 """Bytes for the list of all changes, in a page of less than 300 kB, of 100 brokers."""
 _NO_RACK = "no rack known"
@@ -44,55 +43,12 @@ Limits = tuple[int, int]
 """The lowest possible maximum of replicas and of leaders on one broker."""
 
 
-def charts(found: Forecast, shares: EvenShares, times: tuple[str, str]) -> tuple[Chart, ...]:
-    """Return charts of the replicas, leaders and bytes of every broker.
-
-    Amounts that are not known have none.
-    """
-    held = [(amounts(each.before), amounts(each.after)) for each in found.brokers]
-    made = []
-    for which, title in enumerate(("Replicas", "Leaders", "Bytes")):
-        pairs = [(before[which] or 0, after[which] or 0) for before, after in held]
-        unknown = any(amount[which] is None for pair in held for amount in pair)
-        most = max((each for pair in pairs for each in pair), default=0)
-        if most == 0 or unknown:
-            continue
-        spans = []
-        for at, (time, share) in enumerate(
-            zip(times, (shares.before[which], shares.after[which]), strict=True)
-        ):
-            counted = [
-                pair[at]
-                for pair, each in zip(pairs, found.brokers, strict=True)
-                if pair[at] or each.broker_id in share.weights
-            ]
-            spans.append(
-                f"{_span(counted or [0], about if which in _BYTES else '{:,}'.format)} {time}"
-            )
-        columns = tuple((_percent(before, most), _percent(after, most)) for before, after in pairs)
-        dashed = round(100 * (shares.after[which].amount or 0) / most)
-        below = ticks([each.broker_id for each in found.brokers])
-        made.append(Chart(f"{title} per broker", ", ".join(spans), columns, dashed, below))
-    return tuple(made)
-
-
-def ticks(ids: Sequence[int]) -> tuple[tuple[float, str], ...]:
-    """Return the ids that have room below a chart.
-
-    They are all of a few brokers, of many every second, third and so on.
-    """
-    every = math.ceil(len(ids) / _MOST_TICKS)
-    return tuple(
-        (round(100 * (at + 0.5) / len(ids), 2), str(ids[at])) for at in range(0, len(ids), every)
-    )
-
-
-def _span(amounts: Sequence[int], shown: Callable[[int], str]) -> str:
-    return " to ".join(dict.fromkeys((shown(min(amounts)), shown(max(amounts)))))
-
-
 def brokers(
-    found: Forecast, shares: EvenShares, times: tuple[str, str], limits: Limits | None = None
+    found: Forecast,
+    shares: EvenShares,
+    times: tuple[str, str],
+    racks: RackColours,
+    limits: Limits | None = None,
 ) -> Section:
     """Return each broker's replicas, leaders, bytes, leader bytes at both times, and capacity."""
     capacities = any(each.capacity_bytes is not None for each in found.brokers)
@@ -100,7 +56,7 @@ def brokers(
     for group in ("Replicas", "Leaders", "Bytes", "Leader bytes"):
         columns += [PageColumn(time, group) for time in times]
         columns += [PageColumn("capacity", group)] if group == "Bytes" and capacities else []
-    rows = tuple(_broker_row(each, shares, capacities=capacities) for each in found.brokers)
+    rows = tuple(_broker_row(each, shares, racks, capacities=capacities) for each in found.brokers)
     footer = [_share_row(shares, capacities=capacities)]
     if limits is not None:
         footer.append(_limit_row(limits, capacities=capacities))
@@ -119,7 +75,7 @@ def brokers(
     )
 
 
-def racks(found: Forecast, times: tuple[str, str]) -> Section:
+def racks(found: Forecast, times: tuple[str, str], colours: RackColours) -> Section:
     """Return the amounts of each rack and its brokers, and the partitions that its loss stops."""
     pairs = [(name, time) for name in ("Replicas", "Leaders", "Bytes") for time in times]
     asked = [each for each in found.racks if each.rack is not None]
@@ -134,7 +90,10 @@ def racks(found: Forecast, times: tuple[str, str]) -> Section:
     most = max(
         (max(each.before.replicas, each.after.replicas) for each in found.brokers), default=0
     )
-    rows = tuple(_rack_row(each, found, most, both=_both(asked)) for each in found.racks)
+    rows = tuple(
+        _rack_row(each, found, most, colours.colours.get(each.rack), both=_both(asked))
+        for each in found.racks
+    )
     lead = (
         f"Each pair of bars is a broker: faint {times[0]}, strong {times[1]}. "
         "“Offline if lost” counts the partitions without a leader after the loss of the whole rack."
@@ -259,12 +218,13 @@ _CAPACITY_AFTER = 2
 
 
 def _broker_row(
-    each: BrokerOutlook, shares: EvenShares, *, capacities: bool
+    each: BrokerOutlook, shares: EvenShares, racks: RackColours, *, capacities: bool
 ) -> tuple[PageCell, ...]:
     name = PageCell(
         str(each.broker_id), each.broker_id, badges=() if each.alive else ("not alive",)
     )
-    cells = [name, PageCell(_rack_name(each.rack, alive=each.alive))]
+    rack = PageCell(_rack_name(each.rack, alive=each.alive), colour=racks.of(each.broker_id)[1])
+    cells = [name, rack]
     for which, (before, after) in enumerate(
         zip(amounts(each.before), amounts(each.after), strict=True)
     ):
@@ -314,7 +274,9 @@ def _both(racks: Sequence[RackOutlook]) -> bool:
     return any(each.offline_before is not None for each in racks)
 
 
-def _rack_row(rack: RackOutlook, found: Forecast, most: int, *, both: bool) -> tuple[PageCell, ...]:
+def _rack_row(
+    rack: RackOutlook, found: Forecast, most: int, colour: int | None, *, both: bool
+) -> tuple[PageCell, ...]:
     members = [each for each in found.brokers if each.broker_id in rack.brokers]
     bars = tuple(
         (_percent(each.before.replicas, most), _percent(each.after.replicas, most))
@@ -322,9 +284,9 @@ def _rack_row(rack: RackOutlook, found: Forecast, most: int, *, both: bool) -> t
     )
     pairs = zip(amounts(rack.before)[:3], amounts(rack.after)[:3], strict=True)
     cells = [
-        PageCell(_rack_name(rack.rack, alive=True)),
+        PageCell(_rack_name(rack.rack, alive=True), colour=colour),
         PageCell(_ids(rack.brokers), len(rack.brokers)),
-        PageCell("", columns=bars),
+        PageCell("", columns=bars, colour=colour),
     ]
     for which, (before, after) in enumerate(pairs):
         shown = size if which in _BYTES else number

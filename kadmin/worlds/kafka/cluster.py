@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.capabilities import MetadataMode
 from kadmin.cluster.names import MIGRATION_SETTING
-from kadmin.errors import KadminError
+from kadmin.errors import KadminError, NotCompletedError
 from kadmin.insight.diagnosis.doctor_report import DoctorReport
 from kadmin.insight.diagnosis.rights import RightsFound
 from kadmin.insight.tables.partitions import condition_counts
@@ -24,7 +24,7 @@ from kadmin.worlds.kafka.values.read_only import ReadOnlyValues, in_zookeeper
 from kadmin.worlds.kafka.values.record_copy import RecordCopy
 from kadmin.worlds.kafka.values.topic import LEASE_S, TopicValues
 from kadmin.worlds.kafka.wire.configs import read_settings
-from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.metadata import read_metadata, read_service
 from kadmin.worlds.kafka.wire.quorum import has_quorum
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class KafkaCluster(KafkaContext):
         evidence = replace(gather(self), earlier_disks=earlier_disks)
         silent = evidence.looks[-1].controllers_silent
         counts = None if silent else condition_counts(evidence.state)
-        return DoctorReport(diagnose(evidence), unchecked(evidence), None, counts)
+        return DoctorReport(diagnose(evidence), unchecked(evidence), None, counts, evidence.service)
 
     def inspect(self, table: str) -> Inspection:
         """Read a table through the brokers."""
@@ -97,9 +97,20 @@ def kafka_context(
 
 
 def require_kraft_mode(connection: KafkaConnection) -> None:
-    """Raise UsageError for a cluster in ZooKeeper mode, whose lock and record are in ZooKeeper."""
-    if not has_quorum(connection):
+    """Raise UsageError for a cluster in ZooKeeper mode, whose lock and record are in ZooKeeper.
+
+    Raises NotCompletedError for a service that has no controllers of Kafka's.
+    """
+    if has_quorum(connection):
+        return
+    service = read_service(connection)
+    if service is None or service.is_kafka:
         raise in_zookeeper(migrating=_is_migrating(connection))
+    raise NotCompletedError(
+        f"{connection.servers} is {service}, through which kadmin changes nothing.",
+        cause="it does not serve DescribeQuorum, the request for Kafka's controllers",
+        next_step=f"what it serves: {service.page}",
+    )
 
 
 def reading_context(
@@ -118,7 +129,11 @@ def reading_context(
         return _context(
             connection, _values(connection, records, clock, tell, copies=copies), clock, tell
         )
-    tell(events.Note("operations on record were not looked at: they are in ZooKeeper (-z CONNECT)"))
+    service = read_service(connection)
+    there = "they are in ZooKeeper (-z CONNECT)"
+    if service is not None and not service.is_kafka:
+        there = f"{service} has none ({service.page})"
+    tell(events.Note(f"operations on record were not looked at: {there}"))
     return _context(connection, ReadOnlyValues(), clock, tell, MetadataMode.ZOOKEEPER)
 
 

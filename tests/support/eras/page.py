@@ -20,11 +20,12 @@ the exact version of a change was not determined.
 
 Generated from `docs/eras.yaml` by `PYTHONPATH=tests python -m support.eras.page`.
 """
+_NEXT = "Next: [Compatibility](compatibility.md)\n"
 
 
 def eras_page() -> str:
     """Return the page."""
-    return "\n".join([_HEAD, *("\n".join(_section(each)) for each in TABLES.values())])
+    return "\n".join([_HEAD, *("\n".join(_section(each)) for each in TABLES.values()), _NEXT])
 
 
 def _section(table: Table) -> list[str]:

@@ -28,6 +28,7 @@ def examine(
     answer = cluster.kadmin("doctor", *arguments, "-o", "json")
     value = json.loads(answer.out)
     assert validate_value(value, "answers/doctor") == []
+    assert value["service"] is None, "brokers of a sandbox are Apache Kafka's"
     assert answer.status == (8 if value["stops_apply"] else 0), answer.out
     return {found["trouble"]: found for found in value["findings"]}
 

@@ -128,7 +128,7 @@ def page() -> str:
     for row in ROWS:
         shown = "<br>".join(f"`{name}`" for name in named[row.number])
         lines.append(f"| {row.number} | {row.wrong} | {row.outcome} | {shown} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", "Next: [Files of other tools](convert.md)"]) + "\n"
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ def page() -> str:
     for row in ROWS:
         shown = "<br>".join(f"`{name}`" for name in named[row.number])
         lines.append(f"| {row.number} | {row.fault} | {row.outcome} | {shown} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", "Next: [Reports](report.md)"]) + "\n"
 
 
 def _assigned(node: ast.stmt) -> list[str]:

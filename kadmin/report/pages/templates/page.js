@@ -62,6 +62,31 @@ for (const packed of document.querySelectorAll(".packed")) {
     told.textContent = filter.value ? `${shown.toLocaleString("en")} shown` : "";
   });
 }
+// A chart tells the amounts of the broker under the pointer, or of the one that arrow keys go to.
+const tellBars = (bars) => {
+  const [brokers, racks, before, after] = ["brokers", "racks", "before", "after"].map((name) => bars.dataset[name].split("|"));
+  const told = bars.closest("figure").querySelector("output"), then = bars.closest(".charts").dataset.then;
+  const spot = bars.querySelector(".spot");
+  let place = 0;
+  const tell = (at) => {
+    place = Math.min(Math.max(at, 0), brokers.length - 1);
+    spot.setAttribute("x", `${(100 * place) / brokers.length}%`);
+    const rack = racks[place] ? ` (${racks[place]})` : "";
+    told.textContent = `Broker ${brokers[place]}${rack}: ${before[place]} before, ${after[place]} ${then}`;
+  };
+  bars.addEventListener("pointermove", (event) => {
+    const box = bars.getBoundingClientRect();
+    tell(Math.floor(((event.clientX - box.left) / box.width) * brokers.length));
+  });
+  bars.addEventListener("focus", () => tell(place));
+  bars.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    tell(place + step);
+  });
+};
+for (const bars of document.querySelectorAll(".bars")) tellBars(bars);
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const drawMaps = async (hours) => {
   const [brokers, days, steps, times] = ["brokers", "days", "steps", "times"].map((name) => hours.dataset[name].split(" "));

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState, Grant, OwnRights, Replicas, TopicPartition
+    from kadmin.cluster.services import Service
     from kadmin.insight.diagnosis.disks import EarlierDisks
     from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
     from kadmin.next_step import NextStep
@@ -92,26 +93,27 @@ class KafkaEvidence:
     """The whole input of `diagnose`.
 
     Findings on the state of servers and partitions must show in every look. `tool_options` lead
-    Kafka's own tools to the brokers; `principal` is the one that rights are granted to.
-    `records_elsewhere` is the missing check where operations on record could not be read, else
-    empty. Without them no move in flight is called foreign, and no throttle left over. `operations`
-    are those unfinished, `past` those finished that asked for a move which is in flight; `asked`
-    has the latest operation that sent each such target. `unanswered` are requests of the last hour,
-    `late` those of finished operations whose target is reached although the record says otherwise.
-    `throttles` holds throttle settings by entity. `hidden_topics` are on disks and may not be
-    described; `disks_known`: every live broker listed its replicas, so that it is known which are.
-    `held` are bytes by broker that listed all its replicas, and by partition; none where it is not
-    known whether topics are hidden. `empty_brokers` listed none. `disks` are those of the brokers
-    that answered, `earlier_disks` those of a snapshot. `unused_copies` are bytes by broker and
-    partition. `rights` are None where they were not read, or are not reported. `stray`
-    holds topics that operations on record deleted while a broker was away. `cordons` are the values
-    of cordoned.log.dirs in force, by live broker, `recorded_cordons` those on record. `unavailable`
-    has a sentence for each failed reading.
+    Kafka's own tools to the brokers; `principal` is the one that rights are granted to. `service`
+    is the managed service of the brokers. `records_elsewhere` is the missing check where operations
+    on record could not be read, else empty. Without them no move in flight is called foreign, and
+    no throttle left over. `operations` are those unfinished, `past` those finished that asked for a
+    move which is in flight; `asked` has the latest operation that sent each such target.
+    `unanswered` are requests of the last hour, `late` those of finished operations whose target is
+    reached although the record says otherwise. `throttles` holds throttle settings by entity.
+    `hidden_topics` are on disks and may not be described; `disks_known`: every live broker listed
+    its replicas, so that it is known which are. `held` are bytes by broker that listed all its
+    replicas, and by partition; none where it is not known whether topics are hidden.
+    `empty_brokers` listed none. `disks` are those of the brokers that answered, `earlier_disks`
+    those of a snapshot. `unused_copies` are bytes by broker and partition. `rights` are None where
+    they were not read, or are not reported. `stray` holds topics that operations on record deleted
+    while a broker was away. `cordons` are the values of cordoned.log.dirs in force, by live broker,
+    `recorded_cordons` those on record. `unavailable` has a sentence for each failed reading.
     """
 
     looks: tuple[ClusterLook, ...]
     tool_options: str = "--bootstrap-server BROKERS"
     principal: str = "User:NAME"
+    service: Service | None = None
     lock: LockHeld | None = None
     records_elsewhere: str = ""
     operations: tuple[OpenOperation, ...] = ()

@@ -45,7 +45,7 @@ from kadmin.worlds.kafka.wire.configs import (
     opens_without_acls,
 )
 from kadmin.worlds.kafka.wire.log_dirs import describe_log_dirs
-from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.metadata import read_metadata, read_service
 from kadmin.worlds.kafka.wire.registrations import metadata_levels, validate_upgrade
 from kadmin.worlds.kafka.wire.rights import own_rights
 
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
+    from kadmin.cluster.services import Service
     from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
     from kadmin.operations.record.record import Listing
     from kadmin.operations.record.steps import Step
@@ -60,15 +61,20 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-RECORDS_ELSEWHERE = (
-    "the origin of moves in flight and of throttles: operations on record are in ZooKeeper "
-    f"({command('doctor', '-z', 'CONNECT')})"
-)
-"""Facts that are unknown without the operations on record."""
 _BLOCKS = re.compile(r"Broker (\d+) only supports versions")
 """The controller's reason for a broker that does not support a level."""
 RECENT_S = 3_600.0
 """A request that got no answer for longer is not expected to be applied any more."""
+
+
+def records_elsewhere(service: Service | None) -> str:
+    """Return the facts that are unknown without the operations on record."""
+    unknown = "the origin of moves in flight and of throttles: "
+    if service is None or service.is_kafka:
+        there = f"operations on record are in ZooKeeper ({command('doctor', '-z', 'CONNECT')})"
+    else:
+        there = f"kadmin keeps no operations on record in {service} ({service.page})"
+    return unknown + there
 
 
 def gather(context: KafkaContext) -> KafkaEvidence:
@@ -96,6 +102,7 @@ class _Examination:
                 (first,),
                 servers.options,
                 servers.principal,
+                self._ask("the service", lambda: read_service(self._connection)),
                 record_topic=self._record_topic(first.state),
             )
         )
@@ -133,7 +140,7 @@ class _Examination:
         """
         operations, state = self._context.operations, evidence.state
         if self._context.backend.capabilities.mode is MetadataMode.ZOOKEEPER:
-            return replace(evidence, records_elsewhere=RECORDS_ELSEWHERE)
+            return replace(evidence, records_elsewhere=records_elsewhere(evidence.service))
         lock = self._ask("the lock", lambda: lock_held(self._context))
         listings = self._ask("operations on record", operations.listings) or ()
         steps = {

@@ -9,6 +9,7 @@ from kafka import errors
 
 from kadmin.cluster.ports import REFUSED, Listener, complaints, listeners_instead
 from kadmin.cluster.refused_connections import kerberos_next_steps, next_step_for, tls_next_steps
+from kadmin.cluster.services import service_of
 from kadmin.errors import NotAuthorizedError, NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
@@ -67,11 +68,7 @@ def translated(servers: Servers, what: str) -> Iterator[None]:
     try:
         yield
     except errors.IncompatibleBrokerVersion as error:
-        raise NotServedError(
-            f"The brokers at {servers} are too old to {what}.",
-            cause=str(error),
-            next_step="settings need Kafka 0.11, sizes 1.1 (or a file: --sizes), reassignments 2.4",
-        ) from error
+        raise _not_served(servers, what, str(error)) from error
     except CREDENTIALS as error:
         raise refusal_of(servers, error) or error from error
     except errors.AuthorizationError as error:
@@ -159,7 +156,23 @@ def error_name(code: int) -> str:
 
 
 class NotServedError(NotCompletedError):
-    """The brokers are of a version, or a mode, that does not serve a request."""
+    """The brokers are of a version, or a mode, or a service, that does not serve a request."""
+
+
+def _not_served(servers: Servers, what: str, cause: str) -> NotServedError:
+    """Return the error of a service or an old version; a service is known by the addresses."""
+    service = service_of(servers.hosts)
+    if service is not None:
+        return NotServedError(
+            f"{servers} is {service}, through which kadmin cannot {what}.",
+            cause=cause,
+            next_step=f"what it serves: {service.page}",
+        )
+    return NotServedError(
+        f"The brokers at {servers} are too old to {what}.",
+        cause=cause,
+        next_step="settings need Kafka 0.11, sizes 1.1 (or a file: --sizes), reassignments 2.4",
+    )
 
 
 def refusal_of(servers: Servers, error: errors.KafkaError) -> NotAuthorizedError | None:

@@ -15,6 +15,7 @@ from kafka.protocol.metadata import MetadataRequest
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.rights import Right
+from kadmin.cluster.services import service_of
 from kadmin.errors import UnreachableError
 from kadmin.next_step import command
 from kadmin.worlds.kafka.wire.errors import NotServedError, raise_for
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from kadmin.cluster.model import Replicas
+    from kadmin.cluster.services import Service
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 _UNKNOWN_TOPIC = 3
@@ -140,6 +142,16 @@ def read_metadata(
         dict(sorted(found.items())),
         fenced_known=fenced is not None,
     )
+
+
+def read_service(connection: KafkaConnection) -> Service | None:
+    """Return the managed service that the brokers belong to, None for Apache Kafka or unknown.
+
+    Raises as `KafkaConnection.ask` does.
+    """
+    found = read_metadata(connection, ())
+    hosts = (*connection.servers.hosts, *(each.host for each in found.brokers.values()))
+    return service_of(hosts, found.cluster_id)
 
 
 def internal_topics(
