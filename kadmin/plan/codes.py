@@ -198,12 +198,14 @@ CANNOT_SUBSTITUTE: Final = _code(
 )
 CANNOT_PIN: Final = _code(
     "KA063",
-    "A pin cannot be kept: its brokers may not hold or lead the partition, or share a rack; or it "
-    "is moving.",
+    "A pin cannot be kept: its brokers may not hold or lead the partition, or share a rack, or are "
+    "on too few racks; or it is moving.",
     InfeasibleError,
 )
 RACK_UNKNOWN: Final = _code(
-    "KA064", "A request asks for strict racks, and some brokers have no rack.", InfeasibleError
+    "KA064",
+    "A request asks for strict racks, or for a number of racks, and some brokers have no rack.",
+    InfeasibleError,
 )
 INFEASIBLE: Final = _code("KA065", "No plan can satisfy the request.", InfeasibleError)
 
@@ -327,6 +329,13 @@ LOG_DIRS_UNKNOWN: Final = _code(
 
 # The waves of a plan against the disks of a cluster.
 DISK_FILLS: Final = _code("KA093", "A plan fills a disk above its limit.")
+
+# A rebalance request against an inventory.
+TOO_FEW_RACKS: Final = _code(
+    "KA094",
+    "A request asks for partitions on more racks than the brokers have that may hold replicas.",
+    InfeasibleError,
+)
 
 # A growth alone, or with a policy, an inventory or a live cluster.
 KEYS_MOVE: Final = _code(

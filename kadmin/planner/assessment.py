@@ -11,7 +11,7 @@ from kadmin.planner.figures import FewerRacks, HoldingBroker, PlanFigures
 from kadmin.planner.kernel.bounds import least_bytes, least_leader_changes, moves_per_partition
 from kadmin.planner.kernel.entry_order import reorders_only
 from kadmin.planner.kernel.figures import Evenness, bytes_bound, evenness, rack_violations
-from kadmin.planner.kernel.placement_problem import NONE
+from kadmin.planner.kernel.placement_problem import NONE, distinct_per_row
 
 if TYPE_CHECKING:
     from kadmin.planner.cluster_arrays import ClusterArrays
@@ -141,20 +141,12 @@ def _fewer_racks(cluster: ClusterArrays, current: Ints, target: Ints) -> tuple[F
         [unknown if name is None else number[name] for name in cluster.racks] + [NONE], np.int64
     )
     racked = ~((rack[current] == unknown) | (rack[target] == unknown)).any(axis=1)
-    now, then = (_distinct(rack[lists[racked]]) for lists in (current, target))
+    now, then = (distinct_per_row(rack[lists[racked]]) for lists in (current, target))
     pairs, partitions = np.unique(
         np.stack([now, then], axis=1)[then < now], axis=0, return_counts=True
     )
     counted = zip(pairs.tolist(), partitions.tolist(), strict=True)
     return tuple(FewerRacks(before, after, number) for (before, after), number in counted)
-
-
-def _distinct(rows: Ints) -> Ints:
-    """Count the distinct values of each row [N, W] without NONE, [N]."""
-    ascending = np.sort(rows, axis=1)
-    fresh = ascending != NONE
-    fresh[:, 1:] &= ascending[:, 1:] != ascending[:, :-1]
-    return np.asarray(fresh.sum(axis=1))
 
 
 def _notes(cluster: ClusterArrays) -> list[str]:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from kadmin.diagnostics import Diagnostic
 from kadmin.errors import KadminError
 from kadmin.plan import codes
+from kadmin.plan.model import Racks
 from kadmin.plan.rules import refusal
 from kadmin.planner.assessment import assess, lists_after
 from kadmin.planner.cluster_arrays import UNKNOWN, cluster_arrays, tables_valid
@@ -121,9 +122,8 @@ def _plan_cluster(
     load = cluster_load(name, cluster, compiled.problem, request, history)
     compiled = compiled if request.load is None else _with_load(compiled, load)
     try:
-        compiled, solution = _within_disks(cluster, compiled, request)
+        compiled, solution, ordered = _planned(cluster, compiled, request)
         problem = compiled.problem
-        ordered = _ordered(compiled, solution)
         limits = request.limits
         entries = (
             within_limits(problem, solution.target, ordered, limits) if limits.cut else ordered
@@ -167,6 +167,25 @@ def _with_load(compiled: CompiledRequest, load: ClusterLoad | None) -> CompiledR
         return replace(compiled, notes=(*compiled.notes, note))
     problem = replace(compiled.problem, load=load.kernel)
     return replace(compiled, problem=problem, notes=(*compiled.notes, *load.notes))
+
+
+def _planned(
+    cluster: ClusterArrays, compiled: CompiledRequest, request: RebalanceRequest
+) -> tuple[CompiledRequest, Solution, Ints]:
+    """Return the problem, its solution, and the partitions whose list changes, in plan order.
+
+    Where racks are relaxed and no plan has every partition on as many racks as there are, as
+    capacities and roles may forbid, only the cap of each rack counts.
+    """
+    try:
+        found, solution = _within_disks(cluster, compiled, request)
+        return found, solution, _ordered(found, solution)
+    except NoPlanError:
+        if request.racks is not Racks.RELAXED:
+            raise
+        capped = replace(compiled.problem, rack_floor=np.ones_like(compiled.problem.rack_floor))
+        found, solution = _within_disks(cluster, replace(compiled, problem=capped), request)
+        return found, solution, _ordered(found, solution)
 
 
 def _within_disks(

@@ -19,7 +19,7 @@ import numpy as np
 from kadmin.diagnostics import Diagnostic
 from kadmin.globs import matches
 from kadmin.plan import codes
-from kadmin.plan.model import Racks
+from kadmin.plan.model import RackFloor, Racks
 from kadmin.plan.rules import RequestScope, check_scope, refusal, require
 from kadmin.planner.cluster_arrays import UNKNOWN, refuse_overflow
 from kadmin.planner.disk_request import (
@@ -36,7 +36,7 @@ from kadmin.planner.kernel.placement_problem import (
     PlacementProblem,
     contains,
 )
-from kadmin.planner.rack_rules import rack_caps, rack_indexes, relaxed
+from kadmin.planner.rack_rules import on_racks, rack_caps, rack_indexes, relaxed
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -56,11 +56,11 @@ class CompiledRequest:
     """The problem, and the names in the request that this cluster does not have.
 
     `unknown_names` are brokers, their log directories and pinned partitions as an error prints
-    them; `notes` name
-    partitions that the plan leaves out. `freed_broker` is the index of the broker of spec.free, or
-    NONE. `spread` is the problem under racks: relaxed, whatever the request says: by its racks the
-    figures count rack violations. `changeable` [P]: neither excluded nor kept by the state of the
-    cluster; a partition that is pinned is. `lost` [P, W]: the replica leaves a failed disk.
+    them; `notes` name partitions that the plan leaves out. `freed_broker` is the index of the
+    broker of spec.free, or NONE. `spread` is the problem by whose racks the figures count rack
+    violations: with a floor of racks the problem itself, else that under racks: relaxed, whatever
+    the request says. `changeable` [P]: neither excluded nor kept by the state of the cluster; a
+    partition that is pinned is. `lost` [P, W]: the replica leaves a failed disk.
     """
 
     problem: PlacementProblem
@@ -103,12 +103,15 @@ def compile_request(
         group=group,
         allowed=allowed,
         rack_cap=rack_caps(brokers, rf),
+        rack_floor=np.ones(len(rf), np.int64),
         tolerance=request.bytes_tolerance,
         leaders_only=request.leaders_only,
     )
-    spread = relaxed(problem, cluster.racks)
-    if request.racks is Racks.RELAXED:
-        problem = spread
+    if isinstance(request.racks, RackFloor):
+        problem = spread = on_racks(problem, request.racks.at_least)
+    else:
+        spread = relaxed(problem, cluster.racks)
+        problem = spread if request.racks is Racks.RELAXED else problem
     compiler.refuse_what_stays(problem)
     return CompiledRequest(
         problem,

@@ -1,4 +1,4 @@
-"""The rack rule of a problem: racks as indexes, and the most replicas of a partition on a rack."""
+"""The rack rule of a problem: the most replicas of a partition on a rack, and its fewest racks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from kadmin.planner.kernel.placement_problem import NONE, distinct_per_row
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Bools, Brokers, Ints, PlacementProblem
@@ -31,10 +33,20 @@ def rack_caps(brokers: Brokers, rf: Ints) -> Ints:
     return np.full(len(rf), 1 if brokers.racks > 1 else max(len(brokers), 1), np.int64)
 
 
-def relaxed(problem: PlacementProblem, names: tuple[str | None, ...]) -> PlacementProblem:
-    """Return the problem with partitions spread over enough racks.
+def on_racks(problem: PlacementProblem, at_least: int) -> PlacementProblem:
+    """Return the problem with each partition on so many racks, or one for each of its replicas.
 
-    They are as many as the brokers that may hold the partitions have.
+    The other replicas may be on any rack.
+    """
+    floor = np.minimum(problem.rf, at_least)
+    return replace(problem, rack_cap=problem.rf - floor + 1, rack_floor=floor)
+
+
+def relaxed(problem: PlacementProblem, names: tuple[str | None, ...]) -> PlacementProblem:
+    """Return the problem with partitions spread as far as racks allow.
+
+    Each is on as many racks as have a broker that may get or keep it, with as few replicas on one
+    as the brokers that may hold it allow.
     """
     rack, racks = rack_indexes(names, problem.brokers.may_hold)
     brokers = replace(problem.brokers, rack=rack, racks=racks)
@@ -45,7 +57,21 @@ def relaxed(problem: PlacementProblem, names: tuple[str | None, ...]) -> Placeme
             caps[(problem.group == number) & (problem.rf == factor)] = _least_cap(
                 on_rack, int(factor)
             )
-    return replace(problem, brokers=brokers, rack_cap=caps)
+    spread = replace(problem, brokers=brokers, rack_cap=caps)
+    return spread if racks == 1 else replace(spread, rack_floor=_most_racks(spread))
+
+
+def _most_racks(problem: PlacementProblem) -> Ints:
+    """Return on how many racks the replicas of each partition can be, [P]."""
+    brokers, start = problem.brokers, problem.start
+    receiving = np.zeros((len(problem.allowed), brokers.racks), np.bool_)
+    groups, receivers = np.nonzero(problem.allowed & brokers.may_receive)
+    receiving[groups, brokers.rack[receivers]] = True
+    group, rack = problem.group[:, None], brokers.rack[start]
+    keeps = (start != NONE) & problem.allowed[group, start] & brokers.may_hold[start]
+    kept = np.where(keeps & ~receiving[group, rack], rack, NONE)
+    open_racks = np.count_nonzero(receiving, axis=1)[problem.group]
+    return np.asarray(np.minimum(problem.rf, open_racks + distinct_per_row(kept)))
 
 
 def _least_cap(on_rack: Ints, factor: int) -> int:

@@ -16,7 +16,7 @@ from support.planner.load_histories import week
 from support.planner.small_clusters import applied, clusters, lists, propose, request, requests
 
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
-from kadmin.plan.model import LoadSpec, ProposalLimits, Racks
+from kadmin.plan.model import LoadSpec, ProposalLimits, RackFloor, Racks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,6 +88,9 @@ def test_hard_rules_hold(case: tuple[ClusterInventory, RebalanceRequest]) -> Non
         assert row[0] not in wished.never_lead
         if wished.racks is Racks.STRICT and len(set(rack.values())) > 1:
             assert len({rack[broker] for broker in row}) == len(row)
+        if isinstance(wished.racks, RackFloor):
+            floor = min(wished.racks.at_least, len(row))
+            assert len({rack[broker] for broker in row}) >= floor
     size = {(row.topic, row.partition): row.size_bytes or 0 for row in cluster.partitions}
     for broker in cluster.brokers:
         held = sum(

@@ -550,7 +550,7 @@ REFUSALS = [
     (
         "kind: RebalanceRequest\nspec: {racks: often}\n",
         3,
-        "racks is one of strict, relaxed, ignore",
+        '"often" is not a valid rule for racks',
     ),
     (
         "kind: RebalanceRequest\nspec: {free: {broker: 1, bytes: 900TB}}\n",

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kadmin.planner.kernel.quotas import Demand, quotas, rack_reach
+from kadmin.planner.kernel.quotas import Demand, RackRule, quotas, rack_reach
 
 
 def ints(values: Any) -> Any:  # noqa: ANN401 - any list of integers as an array
@@ -41,7 +41,7 @@ def feasible(wanted: Demand, quota: tuple[int, ...]) -> bool:
 def demands(draw: st.DrawFn) -> Demand:
     count, racks = draw(st.integers(1, 4)), draw(st.integers(1, 3))
     rf = ints(draw(st.lists(st.integers(1, racks), min_size=1, max_size=5)))
-    cap = np.ones(len(rf), np.int64)
+    floor = np.minimum(rf, draw(st.integers(1, racks)))
     small = st.lists(st.integers(0, 3), min_size=count, max_size=count)
     rack = ints(draw(st.lists(st.integers(0, racks - 1), min_size=count, max_size=count)))
     upper = ints([draw(st.sampled_from([0, 1, len(rf)])) for _ in range(count)])
@@ -56,7 +56,7 @@ def demands(draw: st.DrawFn) -> Demand:
             )
         ),
         rack=rack,
-        reach=rack_reach(rf, cap, racks),
+        reach=rack_reach(RackRule(rf, rf - floor + 1, floor), racks),
     )
 
 
@@ -99,9 +99,9 @@ def test_a_small_rack_is_filled_and_the_others_share_the_rest() -> None:
     """Rule: with as many racks as replicas each rack holds one of each partition, however few its
     brokers.
     """
-    rf, cap = ints([2] * 12), ints([1] * 12)
+    rule = RackRule(ints([2] * 12), ints([1] * 12), ints([1] * 12))
     wanted = demand(
-        24, [0] * 5, rack=ints([0, 0, 0, 0, 1]), reach=rack_reach(rf, cap, 2), upper=ints([12] * 5)
+        24, [0] * 5, rack=ints([0, 0, 0, 0, 1]), reach=rack_reach(rule, 2), upper=ints([12] * 5)
     )
     assert quotas(wanted).tolist() == [3, 3, 3, 3, 12]
 
@@ -124,4 +124,12 @@ def test_bounds_that_leave_no_room_leave_replicas_over() -> None:
 
 
 def test_reach_counts_each_partition_at_most_once_a_rack_and_cap() -> None:
-    assert rack_reach(ints([3, 2, 1]), ints([1, 2, 1]), 3).tolist() == [0, 4, 5, 6]
+    rule = RackRule(ints([3, 2, 1]), ints([1, 2, 1]), ints([1, 1, 1]))
+    assert rack_reach(rule, 3).tolist() == [0, 4, 5, 6]
+
+
+def test_reach_leaves_a_replica_for_each_rack_of_the_floor() -> None:
+    """Rule: of a partition on at least k racks, any j hold all replicas but k - j."""
+    rf, floor = ints([4, 3, 1]), ints([3, 2, 1])
+    rule = RackRule(rf, rf - floor + 1, floor)
+    assert rack_reach(rule, 4).tolist() == [0, 2 + 2 + 1, 3 + 3 + 1, 8, 8]

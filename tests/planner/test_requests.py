@@ -12,7 +12,7 @@ from support.planner.small_clusters import applied, lists, propose, request
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
-from kadmin.plan.model import FreeBytes, Pin, ProposalLimits, Racks
+from kadmin.plan.model import FreeBytes, Pin, ProposalLimits, RackFloor, Racks
 from kadmin.plan.rules import check, require
 from kadmin.report.proposals import figure_rows
 
@@ -178,6 +178,74 @@ def test_relaxed_racks_spread_as_far_as_there_are_racks() -> None:
     crowded = cluster({"a": [(1, 2, 3)]}, "aaabb")
     row = propose(crowded, request(racks=Racks.RELAXED)).target(crowded)["a", 0]
     assert len({"aaabb"[broker - 1] for broker in row}) == 2
+
+
+def test_relaxed_racks_include_one_with_a_single_broker() -> None:
+    """Rule: as many racks as possible come before even counts."""
+    single = cluster({"t": [(2, 3, 4, 5)] * 5}, "abbcc")
+    proposed = propose(single, request(racks=Racks.RELAXED))
+    target = proposed.target(single)
+    assert {len({"abbcc"[broker - 1] for broker in row}) for row in target.values()} == {3}
+    assert held(proposed, single) == {1: 5, 2: 4, 3: 4, 4: 4, 5: 3}
+    assert (proposed.figures["moves"], proposed.figures["proved_optimal"]) == (5, True)
+    violations = (proposed.figures[time]["rack_violations"] for time in ("before", "after"))
+    assert tuple(violations) == (5, 0)
+
+
+def test_relaxed_racks_leave_out_one_without_the_room() -> None:
+    """Rule: where capacities allow no plan on all racks, the cap of each rack holds."""
+    small = cluster({"t": [(2, 3, 4, 5)] * 5}, "abbcc")
+    tight = replace(small.brokers[0], capacity_bytes=200)
+    small = replace(small, brokers=(tight, *small.brokers[1:]))
+    proposed = propose(small, request(racks=Racks.RELAXED))
+    assert proposed.error is None
+    assert held(proposed, small)[1] == 2
+    assert max(most_on_one_rack(row, "abbcc") for row in proposed.target(small).values()) == 2
+
+
+def test_relaxed_racks_count_those_whose_brokers_receive_nothing_for_their_own_partitions() -> None:
+    closed = cluster({"t": [(1, 2, 3, 4), (2, 3, 4, 5)]}, "abbcc")
+    proposed = propose(closed, request(racks=Racks.RELAXED, no_receive=(1,)))
+    assert {key: 1 in row for key, row in proposed.target(closed).items()} == {
+        ("t", 0): True,
+        ("t", 1): False,
+    }
+
+
+def most_on_one_rack(row: tuple[int, ...], racks: str) -> int:
+    return max(Counter(racks[broker - 1] for broker in row).values())
+
+
+@pytest.mark.parametrize(
+    ("racks", "counts"),
+    [
+        (Racks.STRICT, (30, 60)),
+        (Racks.RELAXED, (30, 60)),
+        (Racks.IGNORE, (36, 36)),
+        (RackFloor(2), (36, 36)),
+        (RackFloor(3), (30, 60)),
+    ],
+)
+def test_brokers_are_evened_out_beyond_the_floor_of_racks(
+    racks: Racks | RackFloor, counts: tuple[int, int]
+) -> None:
+    lists_of = [(1 + at % 2, 3 + at // 2 % 2, 5) for at in range(60)]
+    uneven = cluster({"a": lists_of}, "aabbc")
+    proposed = propose(uneven, request(racks=racks))
+    found = held(proposed, uneven).values()
+    assert (min(found), max(found), proposed.figures["proved_optimal"]) == (*counts, True)
+    least = {Racks.IGNORE: 1, RackFloor(2): 2}.get(racks, 3)
+    target = proposed.target(uneven).values()
+    assert min(len({"aabbc"[broker - 1] for broker in row}) for row in target) >= least
+
+
+def test_a_floor_of_racks_is_reached_where_it_was_not() -> None:
+    """Rule: figures count the partitions below the floor, and their entries come first."""
+    below = cluster({"a": [(1, 3, 5), (1, 2, 3), (2, 3, 1), (4, 5, 6)]}, "aaabbc")
+    proposed = propose(below, request(racks=RackFloor(2)))
+    figures = (proposed.figures[time] for time in ("before", "after", "bound"))
+    assert [each["rack_violations"] for each in figures] == [2, 0, 0]
+    assert list(proposed.reasons.values())[:2] == ["a rack holds too many of its replicas"] * 2
 
 
 def test_rack_violations_count_by_the_brokers_that_may_hold_replicas() -> None:
@@ -394,6 +462,15 @@ OUT_OF_RACKS = (
             {"pins": (Pin(TopicPartition("a", 0), (1, 3)),), "never_lead": (1,)},
             "put another broker first, remove 1 from spec.brokers.never_lead, or leave the pin out",
         ),
+        (
+            {"racks": RackFloor(4)},
+            "add brokers of another rack, or set spec.racks: relaxed",
+        ),
+        (
+            {"pins": (Pin(TopicPartition("a", 0), (1, 2)),), "racks": RackFloor(2)},
+            "choose brokers of more racks, set spec.racks: relaxed, or leave the pin out",
+        ),
+        ({"racks": RackFloor(2), "broker_sets": {"a": (1, 2)}}, OUT_OF_RACKS),
         (
             {"never_lead": (1, 2, 3, 4, 5, 6)},
             (

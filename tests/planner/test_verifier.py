@@ -11,6 +11,7 @@ from support.planner.small_clusters import request
 
 from kadmin.errors import KadminError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
+from kadmin.plan.model import RackFloor
 from kadmin.planner.cluster_arrays import cluster_arrays, rows_as_arrow
 from kadmin.planner.cluster_plan import _require_no_broken_rule
 from kadmin.planner.compiled_request import compile_request
@@ -43,6 +44,7 @@ CASES: list[tuple[dict[str, Any], list[list[int]], str]] = [
     ({}, [[-1, 0], [1, 3]], "a list has a gap"),
     ({}, [[0, -1], [1, 3]], "the replication factor is not the requested one"),
     ({}, [[0, 1], [1, 3]], "a rack holds too many replicas"),
+    ({"racks": RackFloor(2)}, [[0, 1], [1, 3]], "too few racks hold a partition"),
     ({"exclude_topics": ("x",)}, [[2, 0], [1, 3]], "a pinned or excluded partition is changed"),
     ({"never_lead": (1,)}, [[0, 2], [1, 3]], "the preferred leader may not lead"),
     ({"no_receive": (2,)}, [[1, 2], [1, 3]], "a new replica is on a broker that may not receive"),

@@ -174,7 +174,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                 "replication_factor": {"o*": 3},
                 "broker_sets": {"o*": [1]},
                 "pins": [{**PARTITION, "replicas": [1]}],
-                "racks": "strict",
+                "racks": racks,
                 "disks": {
                     "drain": {"1": ["/a"]},
                     "no_receive": {"1": ["/b"]},
@@ -212,12 +212,12 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                 "throttle": throttle,
             },
         }
-        for throttle in (
-            {"rate": "1B/s"},
-            {"finish_in": "1h"},
-            {"link_budget": "1B/s"},
-            FOLLOWING,
-            {"disks": "1B/s"},
+        for throttle, racks in (
+            ({"rate": "1B/s"}, "strict"),
+            ({"finish_in": "1h"}, {"at_least": 2}),
+            ({"link_budget": "1B/s"}, "strict"),
+            (FOLLOWING, "strict"),
+            ({"disks": "1B/s"}, "strict"),
         )
     ],
     "cluster-inventory": [

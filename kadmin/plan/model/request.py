@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from kadmin.plan.model.disk_spec import DISK_TOLERANCE, DiskSpec, Only
 from kadmin.plan.model.field_types import (
@@ -26,6 +26,7 @@ from kadmin.plan.model.field_types import (
 from kadmin.plan.model.header import PlanHeader
 from kadmin.plan.model.throttle import Throttle
 from kadmin.plan.units import format_percent, format_surplus, parse_surplus
+from kadmin.schema.documents import read, write
 from kadmin.schema.shapes import INLINE, At, Defined, Dumped, FieldGroup, Keywords, WrittenAs
 
 LOAD_MOVES = 0.02
@@ -63,6 +64,25 @@ class Racks(StrEnum):
     STRICT = "strict"
     RELAXED = "relaxed"
     IGNORE = "ignore"
+
+
+@dataclass(frozen=True, slots=True)
+class RackFloor:
+    """`racks: {at_least: N}`: the fewest racks of a partition; brokers are evened out beyond it."""
+
+    at_least: Annotated[
+        int,
+        Keywords(title="number of racks", minimum=2, maximum=MAX_INT16),
+        "Racks that each partition is on, or one for each replica of a partition with fewer.",
+    ]
+
+
+def _read_racks(value: Any) -> Racks | RackFloor:  # noqa: ANN401 - JSON
+    return Racks(value) if isinstance(value, str) else read(RackFloor, value)
+
+
+def _write_racks(racks: Racks | RackFloor) -> Any:  # noqa: ANN401 - JSON
+    return racks.value if isinstance(racks, Racks) else write(racks)
 
 
 class HoursOfLoad(StrEnum):
@@ -298,10 +318,19 @@ class RebalanceRequest:
         "Partitions whose ordered replicas are given.",
     ] = ()
     racks: Annotated[
-        Racks,
+        Racks | RackFloor,
+        WrittenAs(RackFloor, _read_racks, _write_racks),
+        Keywords(
+            type=["object", "string"],
+            title="rule for racks",
+            pattern=f"^(?:{'|'.join(Racks)})$",
+            x_hint="write strict, relaxed, ignore, or {at_least: 2}",
+        ),
         "strict: no rack holds two replicas of a partition, and every rack is known. "
-        "relaxed: as few on one rack as racks and brokers allow; a broker without a rack is one "
-        "of its own. ignore: racks do not count.",
+        "relaxed: each partition on as many racks as possible, and as few replicas on one as racks "
+        "and brokers allow; a broker without a rack is one of its own. ignore: racks do not count. "
+        "{at_least: N}: each partition on N racks or more, every rack is known, and beyond that "
+        "brokers are evened out.",
     ] = Racks.STRICT
     bytes_tolerance: Annotated[
         Percentage, At("bytes", _TOLERANCE), "Bytes per broker, from its target."

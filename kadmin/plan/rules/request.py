@@ -17,14 +17,14 @@ from kadmin.diagnostics import Diagnostic
 from kadmin.globs import matches
 from kadmin.next_step import command
 from kadmin.plan import codes
-from kadmin.plan.model import Racks
+from kadmin.plan.model import RackFloor, Racks
 from kadmin.plan.rules.names import nearest, other_cluster
 from kadmin.plan.rules.policy import futile
 from kadmin.plan.rules.request_contradictions import contradictions
 from kadmin.plan.rules.request_disks import named_disks, unknown_disks
 from kadmin.plan.rules.request_patterns import unmatched_patterns, written_patterns
 from kadmin.plan.rules.throttle import check_throttle
-from kadmin.wording import name_some
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Mapping, Sequence
@@ -213,12 +213,21 @@ def _ambiguous(
 
 
 def _racks(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
-    usable = _usable(request, scope)
+    floor = request.racks.at_least if isinstance(request.racks, RackFloor) else 0
+    if not floor and request.racks is not Racks.STRICT:
+        return
+    usable, mode = _usable(request, scope), f"{{at_least: {floor}}}" if floor else "strict"
     without = sorted(broker for broker in usable if scope.racks[broker] is None)
-    if request.racks is Racks.STRICT and without and len(without) < len(usable):
-        message = f"racks: strict, but no rack is known of brokers {name_some(without)}"
+    known = {rack for broker in usable if (rack := scope.racks[broker]) is not None}
+    if known and without:
+        message = f"racks: {mode}, but no rack is known of brokers {name_some(without)}"
         next_step = "set broker.rack on them, or spec.racks: relaxed"
         yield Diagnostic(codes.RACK_UNKNOWN, message, next_step, field=("spec", "racks"))
+    elif usable and len(known) < floor:
+        on = count(len(known), "rack")
+        message = f"racks: {mode}, but the brokers that may hold replicas are on {on}"
+        next_step = "add brokers of another rack, or set spec.racks: relaxed"
+        yield Diagnostic(codes.TOO_FEW_RACKS, message, next_step, field=("spec", "racks"))
 
 
 def _usable(request: RebalanceRequest, scope: RequestScope) -> set[int]:
@@ -281,6 +290,11 @@ def _why_not_pinned(
     if request.racks is Racks.STRICT and _shares_a_rack(pin.replicas, request, scope):
         way_out = "choose brokers of different racks, set spec.racks: relaxed"
         return "has two replicas on one rack, and racks are strict", way_out
+    if isinstance(request.racks, RackFloor):
+        found, least = {scope.racks[broker] for broker in pin.replicas}, request.racks.at_least
+        if len(found) < min(least, len(pin.replicas)):
+            way_out = "choose brokers of more racks, set spec.racks: relaxed"
+            return f"is on {count(len(found), 'rack')}, and racks is at_least {least}", way_out
     if pin.partition in scope.reassigning:
         way_out = "take another snapshot when the reassignment is done"
         return "cannot be kept: the partition is being reassigned", way_out

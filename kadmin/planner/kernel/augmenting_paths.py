@@ -103,7 +103,7 @@ def ways_out(problem: PlacementProblem, partition: int) -> str:
     brokers = problem.brokers
     constraints = {
         "set spec.racks: relaxed (or ignore)": brokers.racks > 1
-        and problem.rack_cap[partition] == 1,
+        and (problem.rack_cap[partition] == 1 or problem.rack_floor[partition] > 1),
         "widen spec.broker_sets": problem.group[partition] > 0,
         "raise capacity_bytes in the inventory": (brokers.capacity < NO_LIMIT).any(),
         "shorten spec.brokers.never_lead": not brokers.all_lead,
@@ -225,23 +225,18 @@ class _Arcs:
         return None
 
     def _rack_accepts(self, replicas: Replicas, rack: int) -> Bools:
-        own = self._problem.brokers.rack[replicas.broker] == rack
-        free = (
-            self._placement.per_rack[replicas.partition, rack]
-            < self._problem.rack_cap[replicas.partition]
-        )
-        return np.asarray(own | free)
+        own = self._problem.brokers.rack[replicas.broker]
+        return self._placement.rack_accepts(replicas.partition, rack, own)
 
     def _add_to_count(self, partition: int, change: int) -> None:
         """Add a partition's replicas to the counts (`change` 1), or subtract them (-1)."""
         if partition in self.barred:
             return
         rack, row = self._problem.brokers.rack, self._placement.slots[partition]
-        free = self._placement.per_rack[partition] < self._problem.rack_cap[partition]
         current = self._problem.current[partition].tolist()
+        racks = np.arange(self._problem.brokers.racks)
         for broker in row[row != NONE].tolist():
-            where = free.copy()
-            where[rack[broker]] = True
+            where = self._placement.rack_accepts(partition, racks, rack[broker])
             self.count[int(broker in current), broker, where] += change
 
     def _on(self, broker: int) -> Replicas:

@@ -23,7 +23,7 @@ from kadmin.planner.kernel.placement_problem import (
     replicas_and_bytes_on,
 )
 from kadmin.planner.kernel.quotas import quotas
-from kadmin.planner.kernel.topic_group import byte_demand, group_demand
+from kadmin.planner.kernel.topic_group import byte_demand, group_demand, rack_rule
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem
@@ -119,16 +119,19 @@ def _keepable(problem: PlacementProblem) -> Bools:
 
 def _keepable_together(problem: PlacementProblem, chosen: Ints, keepable: Bools) -> Ints:
     """Return how many replicas of each chosen partition the rack rule lets stay together, [N]."""
-    racks, cap = problem.brokers.racks, problem.rack_cap[chosen]
+    racks, rule = problem.brokers.racks, rack_rule(problem, chosen)
     rows, _ = fast_nonzero(keepable)
     held = problem.current.take(chosen, axis=0)[keepable]
     cells = np.bincount(rows * racks + problem.brokers.rack[held], minlength=len(chosen) * racks)
     per_rack = cells.reshape(len(chosen), racks)
-    return reduce(
+    by_cap = reduce(
         np.add,
-        (np.minimum(on_rack, cap) for on_rack in per_rack.T),
+        (np.minimum(on_rack, rule.cap) for on_rack in per_rack.T),
         np.zeros(len(chosen), np.int64),
     )
+    # Those of the others that are needed to reach the floor are on racks of their own.
+    by_floor = rule.rf - rule.floor + np.count_nonzero(per_rack, axis=1)
+    return np.asarray(np.minimum(by_cap, by_floor))
 
 
 def _leaderless(problem: PlacementProblem, chosen: Ints, keepable: Bools) -> Bools:

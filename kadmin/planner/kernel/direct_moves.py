@@ -93,7 +93,10 @@ def place_directly(group: TopicGroup) -> None:
 
 
 def _open_slots(group: TopicGroup, even: Floats) -> PendingReplicas:
-    """Choose a rack for each open slot, for the partitions with the fewest possible racks first."""
+    """Choose a rack for each open slot, for the partitions with the fewest possible racks first.
+
+    Where the floor of racks ties some open slots of a partition to racks without it, all get one.
+    """
     placement, brokers = group.placement, group.placement.problem.brokers
     missing = placement.missing()[group.members]
     lacking = group.members[missing > 0]
@@ -102,6 +105,10 @@ def _open_slots(group: TopicGroup, even: Floats) -> PendingReplicas:
         receiving, placement.problem.rack_cap[lacking, None] - placement.per_rack[lacking], 0
     )
     free = np.maximum(free, 0)
+    if placement.floored:
+        tied = placement.spare_replicas(lacking) < missing[missing > 0]
+        fresh = placement.per_rack[lacking] == 0
+        free = np.where(tied[:, None], np.minimum(free, fresh), free)
     order = np.lexsort((lacking, -placement.problem.size[lacking], np.count_nonzero(free, axis=1)))
     needs = _Needs(
         places=group.per_rack(-group.surplus()).tolist(),
@@ -187,6 +194,8 @@ def _only_lists_refuse(group: TopicGroup, pending: PendingReplicas, rack: int) -
     """Whether each broker of the rack accepts all pending replicas of partitions not on it."""
     placement, problem = group.placement, group.placement.problem
     if not problem.brokers.unconstrained or len(np.unique(pending.partition)) < len(pending):
+        return False
+    if placement.floored:
         return False
     return bool(
         (placement.per_rack[pending.partition, rack] < problem.rack_cap[pending.partition]).all()

@@ -24,10 +24,10 @@ from kadmin.planner.kernel.placement_problem import (
     NONE,
     NoPlanError,
     any_per_row,
+    breaks_rack_rule,
     bytes_on,
     contains,
     list_lengths,
-    over_rack_cap,
 )
 from kadmin.planner.kernel.replicas import stable_argsort
 
@@ -118,9 +118,8 @@ def _rank(problem: PlacementProblem, target: Ints) -> Ints:
     """Return 0 for required entries, 1 for those that even out, 2 for mere reorders, [P]."""
     current, filled = problem.current, problem.current != NONE
     must = any_per_row(~can_stay(problem, current) & filled) | (list_lengths(current) != problem.rf)
-    must |= (
-        ~problem.movable | any_per_row(problem.start != current) | over_rack_cap(problem, current)
-    )
+    must |= ~problem.movable | any_per_row(problem.start != current)
+    must |= breaks_rack_rule(problem, current)
     return np.where(reorders_only(problem, target), 2, np.where(must, 0, 1))
 
 

@@ -13,10 +13,10 @@ from kadmin.planner.kernel.leader_costs import leader_costs
 from kadmin.planner.kernel.placement_problem import (
     NONE,
     any_per_row,
+    breaks_rack_rule,
     bytes_on,
     contains,
     list_lengths,
-    over_rack_cap,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def entry_reasons(problem: PlacementProblem, solution: Solution, freed_broker: i
     tests = {
         Reason.EMPTIED: any_per_row(filled & ~brokers.may_hold[current]),
         Reason.BROKER_SET: any_per_row(filled & ~allowed),
-        Reason.RACK: over_rack_cap(problem, current),
+        Reason.RACK: breaks_rack_rule(problem, current),
         Reason.REPLICATION_FACTOR: list_lengths(current) != problem.rf,
         Reason.NEVER_LEAD: ~able,
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from kadmin.planner.kernel.bounds import even_load
-from kadmin.planner.kernel.placement_problem import NONE, bytes_on, over_rack_cap
+from kadmin.planner.kernel.placement_problem import NONE, breaks_rack_rule, bytes_on
 from kadmin.schema.shapes import Count, Ratio
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ class Evenness:
     ]
     rack_violations: Annotated[
         Count,
-        "Partitions with more replicas on one rack than the brokers that may hold them make "
-        "necessary.",
+        "Partitions with more replicas on one rack, or on fewer racks, than the brokers that may "
+        "hold them make necessary; with racks: {at_least: N}, those on fewer racks than that.",
     ]
     failover_share: Annotated[
         Ratio | None,
@@ -85,8 +85,8 @@ def evenness(problem: PlacementProblem, lists: Ints, counted: Bools) -> Evenness
 
 
 def rack_violations(problem: PlacementProblem, lists: Ints) -> int:
-    """Count the partitions with more replicas on one rack than allowed."""
-    return int(over_rack_cap(problem, lists).sum())
+    """Count the partitions with more replicas on one rack, or on fewer racks, than allowed."""
+    return int(breaks_rack_rule(problem, lists).sum())
 
 
 def bytes_bound(problem: PlacementProblem, counted: Bools) -> float | None:

@@ -30,10 +30,10 @@ def free_bytes(
     """Return the problem restricted to the partitions that leave `broker`, and its solution.
 
     A broker that is over its capacity already may stay over it, but receives nothing. Partitions
-    whose other replicas exceed a rack's cap already do not move. The solution is `proved` where no
-    other choice of replicas frees `size_bytes` with fewer bytes, or with as few bytes in fewer
-    moves than its `bound`; not where replicas stay because others use up the capacities. Raises
-    NoPlanError where fewer bytes than that can leave the broker.
+    whose other replicas exceed a rack's cap already, or are on too few racks, do not move. The
+    solution is `proved` where no other choice of replicas frees `size_bytes` with fewer bytes, or
+    with as few bytes in fewer moves than its `bound`; not where replicas stay because others use up
+    the capacities. Raises NoPlanError where fewer bytes than that can leave the broker.
     """
     placement = Placement(problem)
     slots = np.argmax(placement.slots == broker, axis=1)
@@ -87,12 +87,15 @@ def largest_first(problem: PlacementProblem) -> Ints:
 def receivers_of(placement: Placement, partition: int, slot: int) -> list[int]:
     """Return the brokers that accept the replica of a slot.
 
-    None where another rack holds too many of the partition.
+    None where another rack holds too many of the partition, or too few racks hold it.
     """
     problem = placement.problem
     others = placement.per_rack[partition].copy()
-    others[problem.brokers.rack[placement.slots[partition, slot]]] -= 1
+    leaving = problem.brokers.rack[placement.slots[partition, slot]]
+    others[leaving] -= 1
     if (others > problem.rack_cap[partition]).any():
+        return []
+    if placement.floored and placement.spare_replicas(partition, leaving) < 0:
         return []
     brokers = range(len(problem.brokers))
     return [broker for broker in brokers if placement.accepts(partition, broker, slot)]

@@ -1,9 +1,10 @@
 """Removes the replicas that no plan can keep: the first step of every plan.
 
 A replica is removed from a broker that may not hold it, from a rack with too many replicas of its
-partition, from a partition above its replication factor, and from a partition none of whose
-replicas may lead. Where there is a choice, it is removed from the broker with most replicas per
-weight; on a tie the preferred leader stays.
+partition, from one of several on a rack where the partition is on too few racks, from a partition
+above its replication factor, and from a partition none of whose replicas may lead. Where there is a
+choice, it is removed from the broker with most replicas per weight; on a tie the preferred leader
+stays.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ def remove_replicas(placement: Placement) -> None:
     crowded = any_per_row(placement.per_rack > problem.rack_cap[:, None]) | (
         placement.missing() < 0
     )
+    if placement.floored:
+        crowded |= placement.spare_replicas(np.arange(len(problem))) < 0
     for partition in np.flatnonzero(crowded & problem.movable).tolist():
         while (choice := _removable_slots(placement, partition)).size:
             placement.take(partition, _heaviest(placement, partition, choice))
@@ -48,6 +51,9 @@ def _removable_slots(placement: Placement, partition: int) -> Ints:
         placement.per_rack[partition, problem.brokers.rack[row[filled]]]
         > problem.rack_cap[partition]
     )
+    if not crowded.any() and placement.floored:
+        shared = placement.per_rack[partition, problem.brokers.rack[row[filled]]] > 1
+        crowded = shared & (placement.spare_replicas(partition) < 0)
     if not crowded.any():
         crowded = np.full(len(filled), len(filled) > problem.rf[partition])
     return np.asarray(filled[crowded])

@@ -204,8 +204,9 @@ class _ResidualNetwork:
         fits = placement.may_stay(rows)
         fits &= brokers.may_receive | _one_hot(problem.start[rows], self._brokers)
         fits &= ~_one_hot(placement.slots[rows], self._brokers)
-        free = placement.per_rack[rows] < problem.rack_cap[rows, None]
-        free[np.arange(len(rows)), brokers.rack[held]] = True
+        free = placement.rack_accepts(
+            rows[:, None], np.arange(brokers.racks), brokers.rack[held][:, None]
+        )
         fits &= free[:, brokers.rack]
         if not self._led_anyway:
             able = (_one_hot(placement.slots[rows], self._brokers) & brokers.may_lead).sum(axis=1)

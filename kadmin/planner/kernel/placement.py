@@ -26,7 +26,7 @@ class Placement:
     """`slots` [P, W]: the broker in each slot, NONE where open.
 
     `per_rack` [P, K] and `count` [B] are replicas. `load` [B] is in bytes. `strict`: no rack may
-    hold two replicas of a partition.
+    hold two replicas of a partition. `floored`: the floor of racks allows less than the cap of one.
     """
 
     def __init__(self, problem: PlacementProblem) -> None:
@@ -37,6 +37,8 @@ class Placement:
         self.count = np.zeros(len(brokers), np.int64)
         self.load = np.zeros(len(brokers), np.int64)
         self.strict = bool(problem.rack_cap.max(initial=1) == 1)
+        by_cap = -(-problem.rf // problem.rack_cap)
+        self.floored = bool((problem.movable & (problem.rack_floor > by_cap)).any())
         filled = self.slots != NONE
         self._update_counters(fast_nonzero(filled)[0], self.slots[filled], 1)
 
@@ -109,13 +111,37 @@ class Placement:
 
         Capacity is not looked at.
         """
-        problem, brokers = self.problem, self.problem.brokers
+        brokers = self.problem.brokers
         free = ~any_per_row(self.slots.take(partitions, axis=0) == taker)
         if brokers.rack[giver] != brokers.rack[taker]:
-            free &= self.per_rack[partitions, brokers.rack[taker]] < problem.rack_cap[partitions]
+            free &= self.rack_accepts(partitions, brokers.rack[taker], brokers.rack[giver])
         if brokers.may_lead[giver] and not brokers.may_lead[taker]:
             free &= self.able_to_lead(partitions) > 1
         return free
+
+    def rack_accepts(
+        self, partitions: Ints | int, rack: Ints | int, leaving: Ints | int = NONE
+    ) -> Bools:
+        """Whether a rack may get a replica of each partition in place of one on rack `leaving`.
+
+        NONE: the replica fills an open slot. The three are broadcast, and so is the result.
+        """
+        held = self.per_rack[partitions, rack]
+        free = held < self.problem.rack_cap[partitions]
+        if self.floored:
+            free &= self.spare_replicas(partitions, leaving) >= (held > 0)
+        return np.asarray(free | (leaving == rack))
+
+    def spare_replicas(self, partitions: Ints | int, leaving: Ints | int = NONE) -> Ints:
+        """Return how many open slots of each partition need no rack of their own.
+
+        The others do, to reach the floor; below 0 the floor is out of reach. A replica on the rack
+        `leaving` counts as gone. Both are broadcast, and so is the result.
+        """
+        problem, held = self.problem, self.per_rack[partitions]
+        still_open = problem.rf[partitions] - held.sum(axis=-1)
+        spare = np.count_nonzero(held, axis=-1) + still_open - problem.rack_floor[partitions]
+        return np.asarray(spare + (self.per_rack[partitions, leaving] > 1) * (leaving != NONE))
 
     def refuse_overfull(self) -> None:
         """Raise NoPlanError where a broker holds more than its capacity."""
@@ -155,5 +181,8 @@ class Placement:
         rack = brokers.rack[broker]
         same = instead != NONE and brokers.rack[row[instead]] == rack
         if self.per_rack[partition, rack] - same >= problem.rack_cap[partition]:
+            return False
+        leaving = NONE if instead == NONE else int(brokers.rack[row[instead]])
+        if self.floored and not self.rack_accepts(partition, rack, leaving):
             return False
         return bool(brokers.may_lead[broker]) or not self.leaderless(partition, instead)

@@ -66,9 +66,9 @@ class PlacementProblem:
     [P, W] is the current assignment; `start` [P, W] the same with pins and substitutions applied.
     `size` [P] is in bytes, 0 where unknown; `rf` [P] the requested replication factor; `movable`
     [P] is false where the target must equal `start`. `group` [P] indexes `allowed` [G, B]; group 0
-    allows every broker. `rack_cap` [P] is the most replicas of one partition on one rack.
-    `tolerance` is the fraction by which a broker's bytes may differ from its goal. `load` is by
-    hour; None: it does not count.
+    allows every broker. `rack_cap` [P] is the most replicas of one partition on one rack,
+    `rack_floor` [P] the fewest racks that it is on. `tolerance` is the fraction by which a broker's
+    bytes may differ from its goal. `load` is by hour; None: it does not count.
     """
 
     brokers: Brokers
@@ -81,6 +81,7 @@ class PlacementProblem:
     group: Ints
     allowed: Bools
     rack_cap: Ints
+    rack_floor: Ints
     tolerance: float
     leaders_only: bool
     load: HourlyLoad | None = None
@@ -173,14 +174,27 @@ def replicas_and_bytes_on(
     )
 
 
-def over_rack_cap(problem: PlacementProblem, lists: Ints) -> Bools:
-    """Whether a rack holds more replicas of each partition than allowed, [P]; `lists` is [P, W]."""
+def breaks_rack_rule(problem: PlacementProblem, lists: Ints) -> Bools:
+    """Whether a rack holds too many replicas of each partition, or too few racks hold any, [P].
+
+    `lists` is [P, W]. A list with fewer replicas than the floor needs a rack for each of them.
+    """
     # The last element is for NONE.
     racks = np.append(problem.brokers.rack, NONE)[lists].astype(np.int16)
-    found = np.zeros(len(problem), np.bool_)
+    found, held = np.zeros(len(problem), np.bool_), np.zeros(len(problem), np.int64)
     for rack in range(problem.brokers.racks):
-        found |= (racks == rack).sum(axis=1) > problem.rack_cap
-    return found
+        on_rack = (racks == rack).sum(axis=1)
+        found |= on_rack > problem.rack_cap
+        held += on_rack > 0
+    return found | (held < np.minimum(problem.rack_floor, list_lengths(lists)))
+
+
+def distinct_per_row(rows: Ints) -> Ints:
+    """Count the distinct values of each row [N, W] without NONE, [N]."""
+    ascending = np.sort(rows, axis=1)
+    fresh = ascending != NONE
+    fresh[:, 1:] &= ascending[:, 1:] != ascending[:, :-1]
+    return np.asarray(fresh.sum(axis=1))
 
 
 def list_lengths(lists: Ints) -> Ints:

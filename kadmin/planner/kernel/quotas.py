@@ -3,7 +3,9 @@
 Goals: the most even counts per unit of weight; among those, the counts that let brokers keep most
 replicas.
 Constraints: rack totals T are feasible iff every j racks together hold at most g(j) = sum_p
-min(rf_p, j * cap_p) (Gale-Ryser); each broker has an upper limit.
+min(rf_p - max(0, floor_p - j), j * cap_p) for j > 0 (Gale-Ryser; a partition on at least floor_p
+racks has as many replicas outside of j racks as it lacks racks there); each broker has an upper
+limit.
 Algorithm: greedy on that polymatroid, which is exact (Federgruen and Groenevelt, 1986). Give one
 replica at a time to the broker with the lowest level afterwards, on a tie to one that keeps a
 replica by it; drop a broker that cannot take one more. Brokers that can rise together are raised to
@@ -47,18 +49,29 @@ class Demand:
     reach: Ints
 
 
-def rack_reach(rf: Ints, cap: Ints, racks: int, size: Ints | None = None) -> Ints:
-    """Return g(0) to g(K) for partitions with `rf` replicas of `size`.
+@dataclass(frozen=True, slots=True, eq=False)
+class RackRule:
+    """The replicas of each partition, the most on one rack, and the fewest racks; all [P]."""
 
-    At most `cap` of their replicas are on one rack (all [P]).
-    """
-    kinds = 1 + int(rf.max(initial=0))
-    kind = rf * kinds + np.minimum(cap, rf)
-    total = np.zeros(kinds * kinds, np.int64)
+    rf: Ints
+    cap: Ints
+    floor: Ints
+
+
+def rack_reach(rule: RackRule, racks: int, size: Ints | None = None) -> Ints:
+    """Return g(0) to g(K) for partitions with replicas of `size` [P]."""
+    kinds, floors = 1 + int(rule.rf.max(initial=0)), 1 + int(rule.floor.max(initial=0))
+    kind = (rule.rf * kinds + np.minimum(rule.cap, rule.rf)) * floors + rule.floor
+    total = np.zeros(kinds * kinds * floors, np.int64)
     np.add.at(total, kind, 1 if size is None else size)
-    wanted, most = np.divmod(np.arange(len(total)), kinds)
+    wanted, most = np.divmod(np.arange(len(total)) // floors, kinds)
+    fewest = np.arange(len(total)) % floors
     return np.array(
-        [(total * np.minimum(wanted, used * most)).sum() for used in range(racks + 1)], np.int64
+        [
+            (total * np.minimum(wanted - np.maximum(fewest - used, 0), used * most)).sum()
+            for used in range(racks + 1)
+        ],
+        np.int64,
     )
 
 

@@ -25,7 +25,7 @@ from kadmin.planner.kernel.replicas import PendingReplicas, running_count, stabl
 from kadmin.planner.kernel.subset_sum import pick_exactly
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.placement_problem import Floats, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
     from kadmin.planner.kernel.replicas import Replicas
     from kadmin.planner.kernel.topic_group import TopicGroup
 
@@ -130,9 +130,22 @@ class _RackTransfers:
         underway = np.flatnonzero(self.taken.rack == target)
         held = self._placement.slots[self.taken.partition[underway]]
         rows, slots = fast_nonzero((held != NONE) & (self._group.surplus() > 0)[held])
+        if self._placement.floored:
+            keeps = self._keeps_floor(underway[rows], held[rows, slots], target)
+            rows, slots = rows[keeps], slots[keeps]
         return _Replacements(
             underway[rows], slots, held[rows, slots], self.taken.origin[underway[rows]]
         )
+
+    def _keeps_floor(self, pending: Ints, broker: Ints, target: int) -> Bools:
+        """Whether the replica on each broker may go to the target in place of the pending one."""
+        partition, rack = self.taken.partition[pending], self._problem.brokers.rack
+        per_rack = self._placement.per_rack[partition].copy()
+        rows = np.arange(len(partition))
+        per_rack[rows, rack[self.taken.origin[pending]]] += 1
+        per_rack[rows, rack[broker]] -= 1
+        per_rack[rows, target] += 1
+        return np.asarray(np.count_nonzero(per_rack, axis=1) >= self._problem.rack_floor[partition])
 
     def _replace_along(self, path: list[int], target: int) -> None:
         """Replace along a path as many replicas as every rack on it can."""
@@ -228,7 +241,7 @@ class _RackTransfers:
     def _able(self, source: int, target: int) -> Replicas:
         """Return the replicas that may go from rack to rack, at most the surplus of each broker."""
         on, brokers = self._from[source], self._problem.brokers
-        spot = self._placement.per_rack[on.partition, target] < self._problem.rack_cap[on.partition]
+        spot = self._placement.rack_accepts(on.partition, target, source)
         chosen = np.flatnonzero(spot & ~self._used[on.partition])
         if not len(chosen) or not self._group.receives[brokers.rack == target].any():
             return on.only(chosen[:0])

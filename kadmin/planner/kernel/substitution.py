@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 def substitute_brokers(problem: PlacementProblem) -> tuple[PlacementProblem, Solution]:
     """Return the problem restricted to the partitions of replaced brokers, and its solution.
 
-    Their other replicas stay: where a rack holds too many of them, or a broker is over its
-    capacity, that does not get worse. Raises NoPlanError where no broker accepts a replica.
+    Their other replicas stay: where a rack holds too many of them, too few racks hold any, or a
+    broker is over its capacity, that does not get worse. Raises NoPlanError where no broker
+    accepts a replica.
     """
     leaving = (problem.current != NONE) & ~problem.brokers.may_hold[problem.current]
     leaving &= problem.movable[:, None]
@@ -47,6 +48,7 @@ def substitute_brokers(problem: PlacementProblem) -> tuple[PlacementProblem, Sol
         start=start,
         movable=moved,
         rack_cap=np.maximum(problem.rack_cap, placement.per_rack.max(axis=1)),
+        rack_floor=np.minimum(problem.rack_floor, np.count_nonzero(placement.per_rack, axis=1)),
         brokers=replace(
             problem.brokers,
             capacity=np.maximum(problem.brokers.capacity, bytes_on(problem, problem.current)),

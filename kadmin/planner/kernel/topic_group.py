@@ -19,7 +19,7 @@ from kadmin.planner.kernel.placement_problem import (
     NoPlanError,
     replicas_and_bytes_on,
 )
-from kadmin.planner.kernel.quotas import Demand, quotas, rack_reach
+from kadmin.planner.kernel.quotas import Demand, RackRule, quotas, rack_reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -184,8 +184,13 @@ def group_demand(
         ),
         weight=brokers.weight,
         rack=brokers.rack,
-        reach=rack_reach(problem.rf[members], problem.rack_cap[members], brokers.racks),
+        reach=rack_reach(rack_rule(problem, members), brokers.racks),
     )
+
+
+def rack_rule(problem: PlacementProblem, members: Ints) -> RackRule:
+    """Return the rack rule of some partitions."""
+    return RackRule(problem.rf[members], problem.rack_cap[members], problem.rack_floor[members])
 
 
 def most_that_fit(problem: PlacementProblem, members: Ints, base_load: Ints) -> Ints:
@@ -207,7 +212,7 @@ def byte_demand(
     brokers, size = problem.brokers, problem.size[members]
     allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
     most = np.where(allowed & brokers.may_receive, int(size.sum()), np.where(allowed, kept, 0))
-    reach = rack_reach(problem.rf[members], problem.rack_cap[members], brokers.racks, size)
+    reach = rack_reach(rack_rule(problem, members), brokers.racks, size)
     capacity = (brokers.capacity / (1 + min(slack, _HEADROOM))).astype(np.int64)
     return Demand(
         total=int(reach[-1]),
@@ -225,11 +230,11 @@ def _refuse_impossible(placement: Placement, members: Ints, receives: Bools) -> 
     """Raise NoPlanError for partitions with more replicas than allowed brokers and racks hold."""
     problem, brokers = placement.problem, placement.problem.brokers
     new = np.bincount(brokers.rack[receives], minlength=brokers.racks)
-    cap = problem.rack_cap[members]
+    cap, floor = problem.rack_cap[members], problem.rack_floor[members]
     least = reduce(
         np.add, (np.minimum(count, cap) for count in new.tolist()), np.zeros(len(members), np.int64)
     )
-    if (problem.rf[members] <= least).all():
+    if ((problem.rf[members] <= least) & (floor <= np.count_nonzero(new))).all():
         return
     held = placement.slots[members]
     stuck = (held != NONE) & ~receives[held]
@@ -237,16 +242,19 @@ def _refuse_impossible(placement: Placement, members: Ints, receives: Bools) -> 
     rows, columns = np.nonzero(stuck)
     np.add.at(old, (rows, brokers.rack[held[rows, columns]]), 1)
     most = np.minimum(new + old, cap[:, None]).sum(axis=1)
-    if (short := problem.rf[members] > most).any():
+    few = floor > np.count_nonzero(new + old, axis=1)
+    if (short := few | (problem.rf[members] > most)).any():
         factor = int(problem.rf[members][short].max())
-        strict = bool((problem.rack_cap[members][short] == 1).all()) and brokers.racks > 1
+        by_racks = bool((few | (cap == 1))[short].all()) and brokers.racks > 1
         places, count = (
-            ("rack", np.count_nonzero(new)) if strict else ("broker", np.count_nonzero(receives))
+            ("rack", np.count_nonzero(new)) if by_racks else ("broker", np.count_nonzero(receives))
         )
-        by_racks = "set spec.racks: relaxed (or ignore), add or allow a broker of another rack"
-        way_out = by_racks if strict else "add or allow another broker"
+        least_racks = int(floor[short].max())
+        on = f" on at least {least_racks} racks," if few.any() and least_racks < factor else ""
+        other_racks = "set spec.racks: relaxed (or ignore), add or allow a broker of another rack"
+        way_out = other_racks if by_racks else "add or allow another broker"
         raise NoPlanError(
-            f"RF {factor} over {count} {places}{'s' if count != 1 else ''}",
+            f"RF {factor}{on} over {count} {places}{'s' if count != 1 else ''}",
             f"{way_out} (spec.brokers, spec.broker_sets), or lower spec.replication_factor",
             partitions=members[short],
         )

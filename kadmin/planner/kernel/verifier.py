@@ -1,9 +1,9 @@
 """Checks a target assignment by every rule of its problem, independently of the code that made it.
 
 Rules: a list contains each broker once; its length is the replication factor; new replicas are on
-brokers that may receive, kept ones on brokers that may hold; no rack exceeds its cap; the preferred
-leader may lead; no broker exceeds its capacity; immovable partitions equal `start`; leaders-only
-changes nothing but the order.
+brokers that may receive, kept ones on brokers that may hold; no rack exceeds its cap, and as many
+racks hold a partition as it needs; the preferred leader may lead; no broker exceeds its capacity;
+immovable partitions equal `start`; leaders-only changes nothing but the order.
 """
 
 from __future__ import annotations
@@ -95,4 +95,8 @@ def _placements(
     yield (
         "a rack holds too many replicas",
         movable & (per_rack > problem.rack_cap[:, None]).any(axis=1),
+    )
+    yield (
+        "too few racks hold a partition",
+        movable & ((per_rack > 0).sum(axis=1) < problem.rack_floor),
     )

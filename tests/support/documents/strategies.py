@@ -25,6 +25,7 @@ from kadmin.plan.model import (
     PlanHeader,
     Policy,
     ProposalLimits,
+    RackFloor,
     Racks,
     ReassignmentPlan,
     RebalanceRequest,
@@ -256,7 +257,7 @@ rebalance_requests = (
             max_size=2,
             unique_by=lambda p: p.partition,
         ).map(tuple),
-        racks=st.sampled_from(Racks),
+        racks=st.one_of(st.sampled_from(Racks), st.builds(RackFloor, st.integers(2, 5))),
         bytes_tolerance=st.sampled_from([0.0, 0.02, 0.025, 0.1, 1.0]),
         limits=_limits,
     )

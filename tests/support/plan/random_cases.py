@@ -29,6 +29,7 @@ from kadmin.plan.model import (
     PlanHeader,
     Policy,
     ProposalLimits,
+    RackFloor,
     Racks,
     ReassignmentPlan,
     RebalanceRequest,
@@ -312,7 +313,9 @@ def _request(random: Random, state: ClusterState) -> RebalanceRequest:
     """
     patterns = ("orders", "a*", "*", "_*")
     plain = RebalanceRequest(
-        _header(random), racks=random.choice(tuple(Racks)), leaders_only=_chance(random, 8)
+        _header(random),
+        racks=random.choice((*Racks, RackFloor(2), RackFloor(4))),
+        leaders_only=_chance(random, 8),
     )
     fields: dict[str, Callable[[], Any]] = {
         "drain": lambda: _some(random, _brokers(random, state), 2),

@@ -16,7 +16,7 @@ from support.planner.small_clusters import request
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InfeasibleError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
-from kadmin.plan.model import Pin, Racks
+from kadmin.plan.model import Pin, RackFloor, Racks
 from kadmin.planner.assessment import proved_optimal
 from kadmin.planner.cluster_arrays import cluster_arrays, rows_as_arrow
 from kadmin.planner.compiled_request import compile_request
@@ -117,6 +117,20 @@ def _roles(
     )
 
 
+def _floors(
+    draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest
+) -> Case:
+    """Set a floor of racks, or relax them, and larger replication factors for one topic."""
+    racks = len({row.rack for row in cluster.brokers})
+    floor = RackFloor(int(draw.integers(2, racks + 1))) if racks > 1 else Racks.RELAXED
+    factor = int(draw.integers(2, max(3, len(cluster.brokers))))
+    return cluster, replace(
+        requested,
+        racks=Racks.RELAXED if draw.random() < _PART_OF_MIXED else floor,
+        replication_factor={"t0": factor},
+    )
+
+
 def _few_leaders(
     draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest
 ) -> Case:
@@ -172,6 +186,8 @@ FAMILIES: Mapping[
     "weights": (_weights,),
     "sets": (_sets,),
     "pins": (_pins,),
+    "floors": (_floors,),
+    "floors and weights": (_floors, _weights),
     "roles": (_roles,),
     "capacities": (_capacities,),
     "mixed": (_weights, _sets, _roles, _pins, _capacities),

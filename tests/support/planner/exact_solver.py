@@ -121,10 +121,11 @@ class _Model:
         steps = {step: len(self.held) + at for at, step in enumerate(numbered)}
         _partition_rows(problem, self.held, self._rows)
         _broker_rows(problem, self.held, steps, self._rows)
+        racks = _rack_rows(problem, self.held, len(self.held) + len(steps), self._rows)
         prices = _prices(problem)
         self.new = [int(broker not in problem.current[at]) for at, broker in self.held]
         self.steps = [nth * prices[broker] for broker, nth in steps]
-        self._variables = len(self.new) + len(self.steps)
+        self._variables = len(self.new) + len(self.steps) + racks
         self.leader_cost: list[float] = []
         self._found: Ints | None = None
 
@@ -160,7 +161,7 @@ class _Model:
     def solve(self, cost: Sequence[float]) -> list[tuple[int, int]] | None:
         """Return the pairs of partition and broker of the least cost; None where there are none."""
         found = milp(
-            cost,
+            [*cost, *[0.0] * (self._variables - len(cost))],
             integrality=np.ones(self._variables),
             bounds=Bounds(0, 1),
             constraints=self._rows.constraint(self._variables),
@@ -204,6 +205,25 @@ def _partition_rows(
             for rack in range(brokers.racks):
                 on_rack = {at: 1.0 for broker, at in own.items() if brokers.rack[broker] == rack}
                 rows.add(on_rack, 0, problem.rack_cap[partition])
+
+
+def _rack_rows(
+    problem: PlacementProblem, held: Mapping[tuple[int, int], int], first: int, rows: _Rows
+) -> int:
+    """Require the floor of racks; returns the variables from `first` on: racks of partitions."""
+    brokers, number = problem.brokers, first
+    for partition in np.flatnonzero(problem.movable & (problem.rack_floor > 1)).tolist():
+        for rack in range(brokers.racks):
+            on_rack = {
+                at: 1.0
+                for (which, broker), at in held.items()
+                if which == partition and brokers.rack[broker] == rack
+            }
+            rows.add({**on_rack, number + rack: -1.0}, 0, np.inf)
+        used = dict.fromkeys(range(number, number + brokers.racks), 1.0)
+        rows.add(used, problem.rack_floor[partition], np.inf)
+        number += brokers.racks
+    return number - first
 
 
 def _broker_rows(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.planner import load_histories
 
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
-from kadmin.plan.model import PlanHeader, Racks, RebalanceRequest
+from kadmin.plan.model import PlanHeader, RackFloor, Racks, RebalanceRequest
 from kadmin.planner.cluster_arrays import ClusterTables, disks_as_arrow, rows_as_arrow
 from kadmin.planner.cluster_plan import REPORT, PlanningTask, plan_cluster
 from kadmin.planner.load.reading import as_rows
@@ -118,7 +118,7 @@ def requests(draw: st.DrawFn, brokers: int) -> RebalanceRequest:
         "no_receive": draw(some),
         "never_lead": draw(some),
         "weights": draw(st.sampled_from([{}, {}, {}, {1: 2.0}, {1: 0.5, brokers: 3.0}])),
-        "racks": draw(st.sampled_from(list(Racks))),
+        "racks": draw(st.sampled_from([*Racks, RackFloor(2)])),
         "replication_factor": draw(st.sampled_from([{}, {}, {"a": 1}, {"a": 2}, {"b": 3}])),
         "exclude_topics": draw(st.sampled_from([(), (), ("b",)])),
         "broker_sets": draw(
