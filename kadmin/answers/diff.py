@@ -9,6 +9,7 @@ from typing import Annotated, TypeAlias
 from kadmin.answers.hours import HoursAnswer, Time
 from kadmin.answers.partitions import Partition
 from kadmin.plan.diff import BrokerLoad
+from kadmin.plan.tiers import TieredBytes
 from kadmin.schema.shapes import ABSENT, Absent, Count, Number, Seconds
 
 MovedBytes: TypeAlias = Annotated[
@@ -43,8 +44,8 @@ class DiffAnswer:
     ]
     lost_bytes: Annotated[
         Count | None,
-        "Bytes that a deletion destroys, all replicas counted; null where they are unknown, and "
-        "for other plans.",
+        "Bytes that a deletion destroys on disks, all replicas counted; null where they are "
+        "unknown, and for other plans.",
     ]
     warnings: Annotated[
         tuple[Annotated[str, "One sentence."], ...],
@@ -56,6 +57,11 @@ class DiffAnswer:
     ]
     growth: Annotated[
         PlannedGrowth | Absent, "What a growth would add; absent for other plans."
+    ] = ABSENT
+    tiered: Annotated[
+        TieredBytes | Absent,
+        "Tiered partitions whose local bytes a reassignment copies, or that a deletion deletes "
+        "with what they have in remote storage; absent where there are none.",
     ] = ABSENT
 
 

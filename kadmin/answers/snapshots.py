@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from kadmin.schema.shapes import Count, Number
+from kadmin.plan.tiers import TieredBytes
+from kadmin.schema.shapes import ABSENT, Absent, Count, Number
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,9 @@ class SnapshotAnswer:
     ]
     no_sizes: Annotated[str | None, "Why sizes are missing; null where they are not."]
     unavailable: Annotated[tuple[str, ...], "Other answers that brokers did not give, and why."]
+    tiered: Annotated[
+        TieredBytes | Absent, "Tiered partitions and their bytes; absent where there are none."
+    ] = ABSENT
 
 
 @dataclass(frozen=True, slots=True)

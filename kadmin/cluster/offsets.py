@@ -18,6 +18,9 @@ class LogEnd(StrEnum):
 
     FIRST = "start offsets"
     """At the first record that is kept."""
+    FIRST_ON_DISK = "start offsets on disk"
+    """At the first record on the leader's disk: of a tiered topic, earlier ones are in remote
+    storage alone."""
     LAST = "end offsets"
     """After the last record that consumers can read: the high watermark."""
     WRITTEN = "log end offsets"

@@ -47,8 +47,8 @@ class Column:
     """One column. `lowest` is the least integer allowed; null is allowed unless `required`.
 
     `values` are the strings that it may hold, any where there are none.
-    A column that is `left_out` is not written where every value is null: `kadmin snapshot` never
-    has a value for it, and versions of kadmin without the column can read the table.
+    A column that is `left_out` is not written where every value is null: few clusters have a value
+    for it, and versions of kadmin without the column can read the table.
     """
 
     name: str
@@ -117,6 +117,7 @@ PARTITIONS = InventoryTable(
         Column("size_bytes", ColumnKind.LONG),
         Column("bytes_in_per_s", ColumnKind.DOUBLE),
         Column("bytes_out_per_s", ColumnKind.DOUBLE),
+        Column("tiered_bytes", ColumnKind.LONG, left_out=True),
     ),
     ("topic", "partition"),
 )

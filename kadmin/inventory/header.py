@@ -44,6 +44,7 @@ class FactsFields(KafkaFacts):
         "delete_topic_enable",
         "auto_create_topics_enable",
         "unavailable",
+        "tiered_topics",
     )
 
     version: Annotated[Text | None, "The brokers' version, as far as known."] = None

@@ -45,6 +45,8 @@ class PartitionRow:
     """One partition.
 
     `replicas` are ordered; `leader` is -1 where there is none, None where it is not known.
+    `size_bytes` are those on disk; of a partition of a tiered topic, `tiered_bytes` is an estimate
+    of those with remote storage.
     """
 
     topic: str
@@ -55,6 +57,7 @@ class PartitionRow:
     size_bytes: int | None = None
     bytes_in_per_s: float | None = None
     bytes_out_per_s: float | None = None
+    tiered_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,11 @@ class KafkaFacts:
         tuple[Text, ...],
         Keywords(title="what is not known"),
         "What the brokers could not be asked for, and why.",
+    ] = ()
+    tiered_topics: Annotated[
+        tuple[Annotated[TopicName, "A topic."], ...],
+        Keywords(title="remote.storage.enable"),
+        "Topics with remote storage.",
     ] = ()
     mode: Annotated[
         MetadataMode | None,

@@ -69,8 +69,9 @@ _NAME = "samples-%Y%m%dT%H%M%SZ.parquet"
 class LoadSample:
     """The answers of brokers at one time.
 
-    They are end offsets by the leader, bytes of each replica by broker, offsets by group. Times are
-    those of the requests. `unavailable` describes the requests without an answer.
+    They are end offsets by the leader, bytes of each replica by broker, offsets by group, start
+    offsets on the leader's disk. Times are those of the requests. `unavailable` describes the
+    requests without an answer.
     """
 
     taken_at: datetime

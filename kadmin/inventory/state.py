@@ -29,6 +29,7 @@ from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.progress import in_flight
 from kadmin.plan.rules import ClusterView
+from kadmin.plan.tiers import ENABLED, REMOTE_STORAGE, is_tiered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +59,7 @@ def inventory_of(
         for ids in topic.replicas.values()
         for broker in ids
     }
-    fenced = state.fenced_brokers or {}
+    usage, fenced = usage or ClusterFacts(), state.fenced_brokers or {}
     gone = held - set(state.brokers) - set(fenced)
     dead = [BrokerRow(broker, alive=False) for broker in gone]
     dead += [BrokerRow(broker.broker_id, broker.rack, alive=False) for broker in fenced.values()]
@@ -66,11 +67,12 @@ def inventory_of(
         BrokerRow(broker.broker_id, broker.rack, alive=True) for broker in state.brokers.values()
     ]
     partitions = [
-        _partition_row(partition, topic.replicas[partition.partition], state, sizes or {})
+        _partition_row(
+            partition, topic.replicas[partition.partition], state, sizes or {}, usage.tiered_sizes
+        )
         for topic in state.topics.values()
         for partition in topic.partitions()
     ]
-    usage = usage or ClusterFacts()
     cluster = ClusterInventory(
         state.cluster_id,
         tuple(sorted([*alive, *dead], key=lambda row: row.broker_id)),
@@ -111,9 +113,7 @@ def state_of(cluster: ClusterInventory) -> ClusterState:
             if row.alive is False
         },
         topics={name: Topic(name, numbers) for name, numbers in replicas.items()},
-        topic_configs={
-            name: _min_isr(wanted) for name, wanted in cluster.facts.min_insync_replicas.items()
-        },
+        topic_configs=_topic_configs(cluster.facts),
         broker_defaults=_min_isr(cluster.facts.default_min_insync_replicas),
         states={
             TopicPartition(row.topic, row.partition): PartitionState(
@@ -139,6 +139,7 @@ def facts_of(
     return ClusterFacts(
         consumers=cluster.facts.consumers,
         sizes={**_known(cluster, "size_bytes"), **(sizes or {})},
+        tiered_sizes=_known(cluster, "tiered_bytes"),
         inbound=_known(cluster, "bytes_in_per_s"),
         disks=by_broker(cluster.disks),
         replicas=replicas_of(cluster),
@@ -189,6 +190,13 @@ def _min_isr(wanted: int | None) -> dict[str, str]:
     return {} if wanted is None else {MIN_INSYNC_REPLICAS: str(wanted)}
 
 
+def _topic_configs(facts: KafkaFacts) -> dict[str, dict[str, str]]:
+    found = {name: _min_isr(wanted) for name, wanted in facts.min_insync_replicas.items()}
+    for name in facts.tiered_topics:
+        found[name] = {**found.get(name, {}), REMOTE_STORAGE: ENABLED}
+    return found
+
+
 def _link(row: BrokerRow) -> float | None:
     ways = [each for each in (row.net_in_bytes_per_s, row.net_out_bytes_per_s) if each is not None]
     return min(ways, default=None)
@@ -215,6 +223,7 @@ def _facts(state: ClusterState, usage: ClusterFacts, mode: MetadataMode | None) 
         delete_topic_enable=usage.deletion_enabled,
         auto_create_topics_enable=usage.topics_create_themselves,
         unavailable=usage.unavailable,
+        tiered_topics=tuple(sorted(name for name in state.topics if is_tiered(name, state))),
         mode=mode,
     )
 
@@ -235,6 +244,7 @@ def _partition_row(
     replicas: Replicas,
     state: ClusterState,
     sizes: Mapping[TopicPartition, int],
+    tiered_sizes: Mapping[TopicPartition, int],
 ) -> PartitionRow:
     found = state.states.get(partition)
     return PartitionRow(
@@ -244,4 +254,5 @@ def _partition_row(
         leader=None if found is None else found.leader,
         isr=None if found is None else found.isr,
         size_bytes=sizes.get(partition),
+        tiered_bytes=tiered_sizes.get(partition),
     )

@@ -367,3 +367,8 @@ GROUPS_DISTURBED: Final = _code(
 UNMATCHED_PATTERN: Final = _code(
     "KA104", "A pattern of a rebalance request matches no topic of the inventory."
 )
+
+# A deletion against an inventory or a live cluster.
+DELETES_REMOTE: Final = _code(
+    "KA107", "A topic that is deleted has remote storage, whose records are deleted as well.", None
+)

@@ -32,12 +32,13 @@ class WeeklyLoad(Protocol):
 class ClusterFacts:
     """Facts that guards check.
 
-    `cluster_id` is that of the inventory that they come from. `sizes` are bytes per partition,
-    `capacities` bytes per broker, `links` the bytes per second that a broker's network carries each
-    way, `usable` the bytes that each broker that was asked can still write; `disks` are the known
-    ones of each broker, and `replicas` those on them; `inbound` is what producers write to a
-    partition, in bytes per second. `consumers` maps a topic to the groups that use it;
-    `internal_topics` are those that brokers flag as internal. `deletion_enabled` and
+    `cluster_id` is that of the inventory that they come from. `sizes` are bytes per partition on
+    the disk of a replica, `tiered_sizes` estimates of those with remote storage, of partitions of
+    tiered topics alone; `capacities` bytes per broker, `links` the bytes per second that a broker's
+    network carries each way, `usable` the bytes that each broker that was asked can still write;
+    `disks` are the known ones of each broker, and `replicas` those on them; `inbound` is what
+    producers write to a partition, in bytes per second. `consumers` maps a topic to the groups that
+    use it; `internal_topics` are those that brokers flag as internal. `deletion_enabled` and
     `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers,
     `cleanup_policy` is their log.cleanup.policy.
     `unavailable` are facts that the brokers did not answer, each with the reason,
@@ -51,6 +52,7 @@ class ClusterFacts:
     consumers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     internal_topics: frozenset[str] = frozenset()
     sizes: Mapping[TopicPartition, int] = field(default_factory=dict)
+    tiered_sizes: Mapping[TopicPartition, int] = field(default_factory=dict)
     inbound: Mapping[TopicPartition, float] = field(default_factory=dict)
     capacities: Mapping[int, int] = field(default_factory=dict)
     links: Mapping[int, float] = field(default_factory=dict)

@@ -13,10 +13,12 @@ from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.record.record import OperationKind
 from kadmin.operations.record.steps import StepKind
 from kadmin.plan.model import Elect, ReassignmentPlan
+from kadmin.plan.units import readable_size
 from kadmin.wording import count
 
 if TYPE_CHECKING:
     from kadmin.next_step import NextStep
+    from kadmin.operations.decide.examination import Examination
     from kadmin.plan.model import Plan
 
 
@@ -117,3 +119,18 @@ def election_text(plan: Plan) -> str | None:
         plan.elect
     ]
     return f"preferred leaders are elected {when}"
+
+
+def lost_text(found: Examination) -> str | None:
+    """Return the bytes that a deletion destroys, None where unknown and for other plans."""
+    if found.lost_bytes is None:
+        return None
+    return readable_size(found.lost_bytes) + ("" if found.tiered is None else " on disk")
+
+
+def tiered_text(found: Examination) -> str | None:
+    """Return the bytes of tiered partitions, and what a plan does with them; None without any."""
+    if found.tiered is None:
+        return None
+    done = "all would be deleted" if found.change is None else "the local bytes are copied"
+    return f"{found.tiered}; {done}"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kadmin.cluster.disks import Disk, DiskReplica
 from kadmin.cluster.model import (
     NO_LEADER,
@@ -69,6 +71,17 @@ def test_disks_and_replicas_go_into_an_inventory_and_back() -> None:
     assert found.replicas == (here, there)
     back = facts_of(found)
     assert (back.disks, back.replicas) == (disks, {1: (here,), 2: (there,)})
+
+
+def test_tiered_topics_go_into_an_inventory_and_back() -> None:
+    configs = {"orders": {"remote.storage.enable": "true", "min.insync.replicas": "2"}, "a": {}}
+    facts = ClusterFacts(sizes={ORDERS[0]: 7}, tiered_sizes={ORDERS[0]: 70})
+    found = inventory_of(
+        replace(STATE, topic_configs=configs), facts.sizes, TAKEN_AT, facts
+    ).single()
+    assert found.facts.tiered_topics == ("orders",)
+    assert facts_of(found).tiered_sizes == {ORDERS[0]: 70}
+    assert state_of(found).topic_configs == {"orders": configs["orders"]}
 
 
 def test_the_state_keeps_what_an_inventory_has() -> None:

@@ -7,16 +7,19 @@ import signal
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import kafka
 import pyarrow.parquet as pq
 import pytest
+from support.kafka.admin import admin_client
 from support.kafka.processes import KadminProcess
 from support.live.kraft import KraftCluster, make_topic, wait_assigned
-from support.live.sampling import frozen_broker, sample, sampled_traffic
+from support.live.sampling import frozen_broker, read, sample, sampled_traffic
 from support.live.waiting import wait_until
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.inventory.samples import Metric
 from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,6 +104,16 @@ def test_a_run_that_is_killed_or_interrupted_leaves_whole_samples_and_is_continu
     assert "of this run" in answer.err
     assert {path: path.read_bytes() for path in before} == before
     assert all(pq.ParquetFile(path).metadata.num_rows for path in files())
+
+
+def test_a_start_offset_is_that_of_the_first_record_that_is_kept(
+    plain: KraftCluster, tmp_path: Path
+) -> None:
+    topic = make_topic(plain.connection, {0: (1, 2)})
+    produce(plain.connection.servers, {TopicPartition(topic, 0): [b"x"] * 10})
+    admin_client(plain.connection).delete_records({kafka.TopicPartition(topic, 0): 4})
+    sample(plain.options, tmp_path, "--once")
+    assert read(tmp_path)[Metric.LOG_START_OFFSET, topic, 0, None, None] == [4]
 
 
 def test_a_folder_holds_samples_of_one_cluster(plain: KraftCluster, tmp_path: Path) -> None:

@@ -6,14 +6,16 @@ life.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import kafka
 import pytest
 from kafka.protocol.consumer import ListOffsetsRequest
 from kafka.protocol.metadata import FindCoordinatorRequest
 from support.eras.claims import TIER_CLAIMS, claim
 from support.eras.kraft import delete, move
+from support.kafka.admin import admin_client
 from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import wait_until
 
@@ -112,6 +114,19 @@ def test_tiered_offsets(tiered: Tiered) -> None:
         f"first in the tier, first on disk (refused: {refused[0]}), last in the tier (refused: "
         f"{refused[1]})"
     )
+
+
+def test_untiered_offsets(tiered: Tiered) -> None:
+    """The first records are deleted from the middle of a segment."""
+    connection = tiered.connection
+    configs = {"segment.bytes": str(SEGMENT_BYTES)}
+    partition = TopicPartition(make_topic(connection, {0: (1, 2)}, configs), 0)
+    produce(connection.servers, {partition: [b"x" * RECORD_BYTES] * 400})
+    found = replace(tiered, partition=partition)
+    for start in (0, 150):
+        admin_client(connection).delete_records({kafka.TopicPartition(partition.topic, 0): start})
+        assert found.offset(FIRST) == found.offset(FIRST_ON_DISK) == start
+    assert tiered.seen("untiered_offsets") == "as -2"
 
 
 def test_tiered_estimate(tiered: Tiered) -> None:

@@ -40,6 +40,7 @@ FACTS: dict[str, dict[str, object]] = {
     "KA053": {"delete_topic_enable": False},
     "KA055": {"auto_create_topics_enable": True},
     "KA058": {"unavailable": [UNSEEN]},
+    "KA107": {"tiered_topics": ["orders"]},
 }
 GOLDEN = Path(__file__).parent / "codes"
 MOST_LINES = 40
@@ -111,6 +112,7 @@ WARNINGS = {
     "KA098",
     "KA103",
     "KA104",
+    "KA107",
 }
 
 

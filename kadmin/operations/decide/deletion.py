@@ -42,6 +42,7 @@ from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import DeletionStep
 from kadmin.plan.model import DeletionLayout, DeletionPlan, TopicRecipe
 from kadmin.plan.progress import Progress
+from kadmin.plan.tiers import tiered_bytes
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
@@ -160,14 +161,18 @@ def examine_deletion(found: Examination, plan: DeletionPlan, world: ClusterView)
         TopicRecipe(each.name, each.replicas, configs.get(each.name, {})) for each in topics
     )
     topic_ids = {each.name: each.topic_id for each in topics if each.topic_id is not None}
-    lost = bytes_lost(plan.topics, world.state, world.facts)
+    partitions = [partition for each in topics for partition in each.partitions()]
     return replace(
-        found, work=DeletionWork(plan, recipes, topic_ids), targets=plan.topics, lost_bytes=lost
+        found,
+        work=DeletionWork(plan, recipes, topic_ids),
+        targets=plan.topics,
+        lost_bytes=bytes_lost(plan.topics, world.state, world.facts),
+        tiered=tiered_bytes(partitions, world.state, world.facts),
     )
 
 
 def bytes_lost(topics: Iterable[str], state: ClusterState, facts: ClusterFacts) -> int | None:
-    """Return the bytes that a deletion destroys, all copies counted.
+    """Return the bytes that a deletion destroys on disks, all copies counted.
 
     None where the size of a partition is unknown.
     """

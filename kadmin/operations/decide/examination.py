@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.growth import NewPartitions
     from kadmin.plan.model import Plan
+    from kadmin.plan.tiers import TieredBytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,8 @@ class Examination:
     `work` None: nothing to do. `targets` names what an election would elect, a deletion delete or a
     recreation create, a growth add; `lost_bytes` counts all copies that a deletion deletes, None
     where unknown and for other plans. `leaders` are those of an election's targets before and after
-    it, -1 for none. `new` are the partitions that a growth adds.
+    it, -1 for none. `new` are the partitions that a growth adds. `tiered` adds up the tiered
+    partitions that a reassignment copies or a deletion deletes, None where there are none.
     """
 
     refusals: tuple[KadminError, ...]
@@ -39,6 +41,7 @@ class Examination:
     throttle: Throttle | None = None
     leaders: tuple[tuple[int, int], ...] = ()
     new: NewPartitions | None = None
+    tiered: TieredBytes | None = None
 
     @property
     def refusal(self) -> KadminError | None:

@@ -14,6 +14,7 @@ from kadmin.plan.election import electable
 from kadmin.plan.model import Elect, ThrottleBy
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.rules import check_disk_space, refusals_of, refuses
+from kadmin.plan.tiers import tiered_bytes
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
@@ -41,9 +42,10 @@ def examine_reassignment(
     change = diff(plan, state, publish, world.facts)
     waves = tuple(wave.reassignments for wave in change.waves)
     throttle = _throttle(plan, waves, state, world.facts)
-    found = _with_disk_space(
-        replace(found, change=change, throttle=throttle), plan, change, world.facts, policy
-    )
+    copied = [each.partition for each in change.pending if each.added or each.directories]
+    tiered = tiered_bytes(copied, state, world.facts)
+    found = replace(found, change=change, throttle=throttle, tiered=tiered)
+    found = _with_disk_space(found, plan, change, world.facts, policy)
     at_target = not change.pending and all(
         judge(target, state, published=False) is Progress.DONE for target in plan.reassignments
     )

@@ -28,6 +28,7 @@ from kadmin.operations.reading.growth import with_readers
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.listening import listening_of
 from kadmin.operations.reading.stop import read_stops
+from kadmin.operations.reading.tiers import with_tiers
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.session import held
@@ -237,12 +238,15 @@ def _study(
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(context, plan.topics):
             return state, given, Examination((), None)
         facts = with_guards(given, context.backend, state, plan.topics)
+        facts = with_tiers(facts, state, context.backend.brokers(state), plan.topics)
         refused = refused_credentials(context.backend, state)
     elif isinstance(plan, GrowthPlan):
         facts = with_readers(given, context.backend, state, plan.names)
         refused = refused_credentials(context.backend, state)
     elif isinstance(plan, ReassignmentPlan) and _changes(plan, state):
         facts = with_disks(given, state, context.backend.brokers(state))
+        topics = {target.partition.topic for target in plan.reassignments}
+        facts = with_tiers(facts, state, context.backend.brokers(state), sorted(topics))
         refused = refused_credentials(context.backend, state)
     elif isinstance(plan, MaintenancePlan):
         refused = refused_credentials(context.backend, state) or _unsafe(context, plan)

@@ -7,21 +7,24 @@ from typing import TYPE_CHECKING
 
 from kadmin.inventory import inventory_of
 from kadmin.operations.reading.brokers import with_usage
+from kadmin.operations.reading.tiers import with_tiers
 from kadmin.plan.rules import ClusterView
+from kadmin.plan.tiers import tiered_bytes
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.inventory import Inventory
     from kadmin.operations.context import Context
     from kadmin.plan.facts import ClusterFacts
+    from kadmin.plan.tiers import TieredBytes
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """A snapshot. `unsettled` names topics that kept changing while they were read.
 
-    `disks` counts log directories. `no_sizes` says why the byte column is empty, None where it is
-    filled; `unavailable` what else brokers did not answer.
+    `disks` counts log directories, `tiered` adds up the tiered partitions. `no_sizes` says why the
+    byte column is empty, None where it is filled; `unavailable` what else brokers did not answer.
     """
 
     inventory: Inventory
@@ -32,6 +35,7 @@ class Snapshot:
     unsettled: tuple[str, ...]
     no_sizes: str | None
     unavailable: tuple[str, ...]
+    tiered: TieredBytes | None = None
 
 
 def take_snapshot(context: Context, given: ClusterFacts) -> Snapshot:
@@ -41,6 +45,7 @@ def take_snapshot(context: Context, given: ClusterFacts) -> Snapshot:
     """
     state = read_state(context)
     facts = with_usage(given, context.backend, state, state.topics)
+    facts = with_tiers(facts, state, context.backend.brokers(state), state.topics)
     no_sizes = "; ".join(ClusterView(state, facts).why_unsized) or None
     return Snapshot(
         inventory_of(
@@ -57,6 +62,7 @@ def take_snapshot(context: Context, given: ClusterFacts) -> Snapshot:
             *(facts.disks_unavailable if no_sizes is None else ()),
             *facts.hidden_topics,
         ),
+        tiered_bytes(state.assignment, state, facts),
     )
 
 

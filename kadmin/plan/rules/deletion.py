@@ -15,6 +15,7 @@ from kadmin.globs import first_match
 from kadmin.plan import codes
 from kadmin.plan.model import STANDARD_DENY
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_topics
+from kadmin.plan.tiers import is_tiered
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def check_deletion(
         yield from _offline(plan, present, world.state)
         yield from _disabled(plan, world.facts)
         yield from _comes_back(present, world.facts)
+        yield from _tiered(present, world.state)
         yield from _unchecked(plan, world.facts)
     yield from name_collisions(plan.topics)
 
@@ -163,6 +165,14 @@ def _comes_back(present: Iterable[str], facts: ClusterFacts) -> Iterator[Diagnos
             yield Diagnostic(
                 codes.COMES_BACK, message, "stop its clients first", "warning", topic=topic
             )
+
+
+def _tiered(present: Iterable[str], state: ClusterState) -> Iterator[Diagnostic]:
+    for topic in present:
+        if is_tiered(topic, state):
+            message = f"{topic} has remote storage: its records there are deleted as well"
+            next_step = "read older records first where they are still needed"
+            yield Diagnostic(codes.DELETES_REMOTE, message, next_step, "warning", topic=topic)
 
 
 def _unchecked(plan: DeletionPlan, facts: ClusterFacts) -> Iterator[Diagnostic]:

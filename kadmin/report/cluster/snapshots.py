@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kadmin.answers.snapshots import LastSample, SamplesAnswer, SnapshotAnswer
 from kadmin.operations.reading.sampling import counts, partitions, replicas
 from kadmin.plan.units import readable_size
+from kadmin.schema.shapes import ABSENT
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def snapshot_text(taken: Snapshot, folder: Path) -> str:
-    """Show the inventory's folder and counts, and the parts that could not be read."""
+    """Show the inventory's folder and counts, and its notes."""
     counts = (
         count(taken.brokers, "broker"),
         count(taken.topics, "topic"),
@@ -27,8 +28,9 @@ def snapshot_text(taken: Snapshot, folder: Path) -> str:
 
 
 def snapshot_notes(taken: Snapshot) -> list[str]:
-    """Return a line for each part that could not be read."""
-    lines = [] if taken.no_sizes is None else [f"without sizes: {taken.no_sizes}"]
+    """Return a line for tiered partitions, and for each part that could not be read."""
+    lines = [] if taken.tiered is None else [str(taken.tiered)]
+    lines += [] if taken.no_sizes is None else [f"without sizes: {taken.no_sizes}"]
     lines += taken.unavailable
     if taken.unsettled:
         lines.append(f"changed while they were read: {name_some(taken.unsettled)}")
@@ -46,6 +48,7 @@ def snapshot_answer(taken: Snapshot, folder: Path) -> SnapshotAnswer:
         taken.unsettled,
         taken.no_sizes,
         taken.unavailable,
+        ABSENT if taken.tiered is None else taken.tiered,
     )
 
 

@@ -9,7 +9,7 @@ from kadmin.operations.decide.recovery_by_config import ConfigRecoveryWork
 from kadmin.operations.record.record import OperationKind
 from kadmin.plan.model import DeletionPlan, GrowthPlan, RecoveryPlan
 from kadmin.plan.throttle import describe_entities
-from kadmin.report.kinds import LASTING, election_text, words_of
+from kadmin.report.kinds import LASTING, election_text, lost_text, words_of
 from kadmin.report.text import about
 from kadmin.wording import count
 
@@ -101,6 +101,7 @@ def catch_up_question(broker: int, replicas: int, where: str) -> str:
 
 def _work(plan: Plan, examination: Examination) -> str:
     words, change = words_of(plan), examination.change
+    tiered = "" if examination.tiered is None else f" ({examination.tiered})"
     if change is not None:
         copied = (
             "bytes to copy unknown"
@@ -110,10 +111,11 @@ def _work(plan: Plan, examination: Examination) -> str:
         elected = election_text(plan)
         return (
             f"{words.targets(len(change.pending))}, "
-            f"{copied}{'' if elected is None else f'; {elected}'}"
+            f"{copied}{tiered}{'' if elected is None else f'; {elected}'}"
         )
-    lost = "" if examination.lost_bytes is None else f", {about(examination.lost_bytes)}"
+    destroyed = lost_text(examination)
+    lost = "" if destroyed is None else f", {destroyed}"
     work, how = examination.work, ""
     if isinstance(work, ConfigRecoveryWork):
         how = f", by {work.means}"
-    return f"{words.targets(len(examination.targets))}{lost}{how}"
+    return f"{words.targets(len(examination.targets))}{lost}{tiered}{how}"

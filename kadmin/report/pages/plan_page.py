@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
 from kadmin.plan.throttle_words import throttle_in_words
-from kadmin.report.kinds import words_of
+from kadmin.report.kinds import lost_text, tiered_text, words_of
 from kadmin.report.pages import page, sections
 from kadmin.report.pages.charts import charts, rack_colours
 from kadmin.report.pages.disk_bars import bytes_in_page, disk_sections
@@ -127,6 +127,8 @@ def _notices(facts: PlanFacts, found: Examination) -> tuple[page.Notice, ...]:
         settled = "Nothing to do: the cluster is at the target already."
         verdict = settled if found.work is None else "Nothing was found that would stop this plan."
         notices.insert(0, page.Notice(verdict, page.Tone.GOOD))
+    if (tiered := tiered_text(found)) is not None:
+        notices.append(page.Notice(f"{tiered}."))
     figures = facts.figures or {}
     if figures.get("proved_optimal"):
         notices.append(page.Notice("Proved optimal: no plan as even moves less.", page.Tone.GOOD))
@@ -147,10 +149,8 @@ def _cards(facts: PlanFacts, found: Examination, forecast: Forecast) -> tuple[pa
         cards += _change_cards(found.change, found.throttle, facts.figures)
     elif found.targets:
         cards.append(page.Card(words_of(facts.plan).title, f"{len(found.targets):,}"))
-    if found.lost_bytes is not None:
-        cards.append(
-            page.Card("Destroyed", about(found.lost_bytes), "all copies counted", page.Tone.BAD)
-        )
+    if (lost := lost_text(found)) is not None:
+        cards.append(page.Card("Destroyed", lost, "all copies counted", page.Tone.BAD))
     before, after = (
         sections.worst_text(forecast.losses_before),
         sections.worst_text(forecast.losses_after),

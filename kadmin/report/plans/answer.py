@@ -50,6 +50,7 @@ def diff_answer(examination: Examination) -> DiffAnswer:
         warnings=tuple(examination.warnings),
         throttle=None if examination.throttle is None else _throttle(examination.throttle),
         growth=ABSENT if examination.new is None else _growth(examination.new),
+        tiered=ABSENT if examination.tiered is None else examination.tiered,
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.plan.units import readable_size
-from kadmin.report.kinds import LASTING, election_text, words_of
+from kadmin.report.kinds import LASTING, election_text, lost_text, tiered_text, words_of
 from kadmin.report.markdown import MOST_ROWS, cell, code, folded, more, table
 from kadmin.report.plans.rows import (
     BROKER_COLUMNS,
@@ -52,6 +52,8 @@ def diff_markdown(name: str, plan: Plan, examination: Examination) -> str:
         blocks.append(
             folded(title, ["name", *others], [[code(name), *rest] for name, *rest in named])
         )
+    if (tiered := tiered_text(examination)) is not None:
+        blocks.append(f"{tiered}.")
     if examination.new is not None:
         blocks += [table(*growth_table(examination.new)), f"{LASTING}."]
     if examination.work is not None and (elected := election_text(plan)) is not None:
@@ -72,12 +74,9 @@ def _verdict(plan: Plan, examination: Examination) -> str:
             f"{count(len(found.waves), 'wave')}, {count(found.replicas_added, 'replica')} to "
             f"copy, {size}."
         )
-    lost = (
-        ""
-        if examination.lost_bytes is None
-        else f", {readable_size(examination.lost_bytes)} would be destroyed"
-    )
-    return f"{words_of(plan).targets(len(examination.targets))}{lost}."
+    lost = lost_text(examination)
+    destroyed = "" if lost is None else f", {lost} would be destroyed"
+    return f"{words_of(plan).targets(len(examination.targets))}{destroyed}."
 
 
 def _change(found: PlanDiff, throttle: Throttle | None) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kadmin.plan.throttle import describe_entities
 from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.plan.units import readable_size
-from kadmin.report.kinds import LASTING, election_text
+from kadmin.report.kinds import LASTING, election_text, lost_text, tiered_text
 from kadmin.report.plans.rows import (
     BROKER_COLUMNS,
     DISK_COLUMNS,
@@ -27,6 +27,8 @@ from kadmin.report.text import SHOWN_ROWS, duration, shortened, size_text, table
 from kadmin.wording import count
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kadmin.operations.decide.examination import Examination
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
@@ -47,10 +49,7 @@ def diff_text(plan: Plan, examination: Examination) -> str:
         blocks.append(shortened(table(headers, rows[:SHOWN_ROWS]), len(rows)))
     if examination.new is not None:
         blocks += [table(*growth_table(examination.new)), LASTING]
-    if examination.lost_bytes is not None:
-        blocks.append(
-            f"{size_text(examination.lost_bytes)} would be destroyed, all replicas counted"
-        )
+    blocks += _bytes(examination)
     refused = [each.message for each in examination.refusals]
     if warnings := [
         each for each in examination.warnings if not any(each in message for message in refused)
@@ -65,6 +64,13 @@ def diff_text(plan: Plan, examination: Examination) -> str:
         )
         blocks += [f"and then: {each.message}" for each in refusals[1:]]
     return "\n\n".join(blocks)
+
+
+def _bytes(examination: Examination) -> Iterator[str]:
+    if (lost := lost_text(examination)) is not None:
+        yield f"{lost} would be destroyed, all replicas counted"
+    if (tiered := tiered_text(examination)) is not None:
+        yield tiered
 
 
 def _change(found: PlanDiff, throttle: Throttle | None) -> str:

@@ -1,6 +1,7 @@
 """Samples the load of a cluster from its brokers.
 
-It reads start and end offsets, log sizes, committed offsets of groups.
+It reads start and end offsets, log sizes, committed offsets of groups. Start offsets are those on
+disk, as sizes are: both together give the bytes of a record.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
     brokers = [each.broker_id for each in metadata.brokers.values() if each.alive]
     led, taken_at = _led(metadata), clock.utc()
     waits = {
-        at: ask_log_offsets(connection, led, at, REQUEST_S) for at in (LogEnd.LAST, LogEnd.FIRST)
+        at: ask_log_offsets(connection, led, at, REQUEST_S)
+        for at in (LogEnd.LAST, LogEnd.FIRST_ON_DISK)
     }
     sizes = ask_log_dirs(connection, brokers, REQUEST_S)
     groups = ask_groups(connection, brokers, REQUEST_S)()
@@ -76,7 +78,7 @@ def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
         unavailable,
         {
             each: offset
-            for answer in offsets[LogEnd.FIRST].given.values()
+            for answer in offsets[LogEnd.FIRST_ON_DISK].given.values()
             for each, offset in answer.offsets.items()
         },
     )

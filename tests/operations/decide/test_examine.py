@@ -36,7 +36,7 @@ from kadmin.plan.model import (
     WaveLimits,
     WaveOrder,
 )
-from kadmin.report.operations.questions import apply_question
+from kadmin.report.operations.questions import apply_question, question_to_type
 from kadmin.report.plans.answer import diff_answer
 from kadmin.report.plans.markdown import diff_markdown
 from kadmin.report.plans.text import diff_text
@@ -64,6 +64,42 @@ def test_a_deletion_tells_the_bytes_and_what_may_come_back() -> None:
     answer = read_json(diff_answer(found))
     assert validate_value(answer, "answers/diff") == []
     assert (answer["lost_bytes"], len(answer["warnings"])) == (4_000, 1)
+
+
+TIERED = replace(STATE, topic_configs={"a": {"remote.storage.enable": "true"}})
+LOCAL_AND_ALL = "2 tiered partitions: 2.00 kB local, about 40.0 kB with remote storage"
+
+
+def test_a_deletion_tells_what_remote_storage_has() -> None:
+    facts = replace(USED, tiered_sizes=dict.fromkeys((tp("a-0"), tp("a-1")), 20_000))
+    found = examine(DELETION, TIERED, LIMITS, facts)
+    text = diff_text(DELETION, found)
+    assert "4.00 kB on disk would be destroyed, all replicas counted" in text
+    assert f"{LOCAL_AND_ALL}; all would be deleted" in text.split("\n\n")
+    assert "warning: a has remote storage: its records there are deleted as well" in text
+    assert f"1 topic to delete, 4.00 kB on disk ({LOCAL_AND_ALL}). Type" in question_to_type(
+        DELETION, found, "x", "a"
+    )
+    assert f"\n\n{LOCAL_AND_ALL}; all would be deleted.\n" in diff_markdown("p", DELETION, found)
+    answer = read_json(diff_answer(found))
+    assert validate_value(answer, "answers/diff") == []
+    assert answer["tiered"] == {"partitions": 2, "local_bytes": 2_000, "total_bytes": 40_000}
+
+
+def test_a_reassignment_of_tiered_topics_copies_their_local_bytes() -> None:
+    """Those with remote storage are unknown, as where no leader answers."""
+    plan = replace(MOVES, reassignments=(PartitionTarget(tp("a-0"), (1, 3), (1, 2)),))
+    facts = ClusterFacts(sizes=SIZES)
+    found = examine(plan, TIERED, LIMITS, facts)
+    told = "1 tiered partition: 1.00 kB local, unknown with remote storage"
+    assert f"{told}; the local bytes are copied" in diff_text(plan, found).split("\n\n")
+    assert f"1 partition to reassign, 1.00 kB to copy ({told})?" in apply_question(plan, found, "x")
+    answer = read_json(diff_answer(found))
+    assert validate_value(answer, "answers/diff") == []
+    assert answer["tiered"] == {"partitions": 1, "local_bytes": 1_000, "total_bytes": None}
+    plain = examine(plan, STATE, LIMITS, facts)
+    assert "tiered" not in read_json(diff_answer(plain))
+    assert "tiered" not in diff_text(plan, plain) + apply_question(plan, plain, "x")
 
 
 def test_a_policy_refuses_what_the_plan_allows_itself() -> None:

@@ -235,6 +235,15 @@ def test_the_index_of_tiered_storage_is_internal_though_brokers_do_not_flag_it()
     assert [each.code for each in found] == [codes.INTERNAL_TOPIC]
 
 
+def test_a_deletion_warns_of_the_records_in_remote_storage() -> None:
+    state = replace(STATE, topic_configs={"b": {"remote.storage.enable": "true"}, "a": {}})
+    (warning,) = check(
+        plan("a", "b", allow_offline_replicas=True, allow_more_than=2), ClusterView(state), Policy()
+    )
+    assert (warning.code, warning.severity) == (codes.DELETES_REMOTE, "warning")
+    assert warning.message == "b has remote storage: its records there are deleted as well"
+
+
 def test_what_brokers_flag_as_internal_is_guarded_as_such_whatever_its_name() -> None:
     flagged = replace(QUIET, internal_topics=frozenset({"_c"}))
     assert found(plan("_c"), flagged) == {codes.INTERNAL_TOPIC}

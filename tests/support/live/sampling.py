@@ -66,6 +66,7 @@ def sampled_traffic(
         ends = _end_offsets(series, *place)
         assert ends == sorted(ends)
         assert growth(ends) == each["records"] > 0
+        assert set(series[Metric.LOG_START_OFFSET, *place, None, None]) == {0}
         per_record = growth(sizes[place]) / growth(ends)
         assert abs(growth(ends) * per_record - each["value_bytes"]) <= ALLOWED * each["value_bytes"]
     assert {each["group"] for each in moved["consumed"]} == {"readers-1", "readers-2"}

@@ -35,10 +35,13 @@ _NO_REPLICA = -1
 _DEBUGGING_CONSUMER = -2
 _LIST_OFFSETS = {
     LogEnd.FIRST: (_NO_REPLICA, -2),
+    LogEnd.FIRST_ON_DISK: (_NO_REPLICA, -4),
     LogEnd.LAST: (_NO_REPLICA, -1),
     LogEnd.WRITTEN: (_DEBUGGING_CONSUMER, -1),
 }
 """The replica and the timestamp that ListOffsets has for each end (ListOffsetsRequest.java)."""
+_ON_DISK = 8
+"""The first version of ListOffsets that has the first record on disk (KIP-405)."""
 _UNKNOWN = -1
 _READ_UNCOMMITTED = 0
 _MANY_GROUPS = 8
@@ -56,9 +59,27 @@ def ask_log_offsets(
     at: LogEnd,
     timeout_s: float,
 ) -> Callable[[], FromBrokers[LogOffsets]]:
-    """Ask each broker for the offsets at one end of the logs that it leads."""
+    """Ask each broker for the offsets at one end of the logs that it leads.
+
+    A broker that is too old for FIRST_ON_DISK has no remote storage, and is asked for FIRST.
+    """
     requests = {broker: _offsets_request(partitions, at) for broker, partitions in led.items()}
-    return ask_each(connection, f"tell {at}", requests, _log_offsets, timeout_s)
+    wait = ask_each(connection, f"tell {at}", requests, _log_offsets, timeout_s)
+    if at is not LogEnd.FIRST_ON_DISK:
+        return wait
+
+    def collect() -> FromBrokers[LogOffsets]:
+        found = wait()
+        old = [each for each, error in found.failed.items() if isinstance(error, NotServedError)]
+        if not old:
+            return found
+        again = ask_log_offsets(
+            connection, {broker: led[broker] for broker in old}, LogEnd.FIRST, timeout_s
+        )()
+        failed = {each: error for each, error in found.failed.items() if each not in old}
+        return FromBrokers({**found.given, **again.given}, {**failed, **again.failed})
+
+    return collect
 
 
 def ask_epoch_ends(
@@ -148,6 +169,7 @@ def _offsets_request(partitions: Iterable[TopicPartition], at: LogEnd) -> Any:  
         replica_id=replica,
         isolation_level=_READ_UNCOMMITTED,
         topics=[topic(name=name, partitions=numbers) for name, numbers in asked.items()],
+        min_version=_ON_DISK if at is LogEnd.FIRST_ON_DISK else None,
     )
 
 
