@@ -240,6 +240,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                 "delete_topic_enable": True,
                 "auto_create_topics_enable": False,
                 "unavailable": ["groups were not seen"],
+                "tiered_topics": ["orders"],
             },
             "kafka_by_cluster": {"east": {"controller": 1}},
         }
