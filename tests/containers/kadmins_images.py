@@ -120,7 +120,7 @@ def test_the_command_line_alone_says_what_the_other_image_has(image: str, tmp_pa
             "plan.yaml",
             status=64,
         )
-        assert "kadmin-kafka[spark]" in answer
+        assert "kadmin-kafka[planner]" in answer
 
 
 @pytest.mark.parametrize("image", ["kadmin-planner"], indirect=True)

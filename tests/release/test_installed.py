@@ -24,16 +24,10 @@ KAFKAS_FILE = (
 )
 SASL = "security.protocol=SASL_SSL\nsasl.mechanism={}\n"
 # Each extra, and a command that needs it.
+PROPOSE = ["propose", "rebalance", "plans/rebalance.yaml", "--inventory", "inventory"]
 NEEDS = {
-    "spark": [
-        "propose",
-        "rebalance",
-        "plans/rebalance.yaml",
-        "--inventory",
-        "inventory",
-        "--out",
-        "plan.yaml",
-    ],
+    "planner": [*PROPOSE, "--out", "plan.yaml"],
+    "spark": [*PROPOSE, "--engine", "spark", "--out", "plan.yaml"],
     "report": ["validate", "plans", "--format", "junit"],
     "java": ["sandbox", "up", "--dir", "sandbox"],
     "kerberos": [
@@ -117,9 +111,10 @@ def test_the_extra_planner_plans_without_spark(wheel: Path, workplace: Path) -> 
     (workplace / "request.json").write_text('{"kind": "RebalanceRequest", "spec": {}}')
     propose = ["propose", "rebalance", "request.json", "--inventory", "inventory"]
     with_uv: list[str | Path] = [TOOLS / "uvx", "--from", f"{wheel}[planner]", "kadmin"]
-    proposed = succeed([*with_uv, *propose, "--engine", "local", "--out", "plan.yaml"], workplace)
+    proposed = succeed([*with_uv, *propose, "--out", "plan.yaml"], workplace)
     assert "1 reassignment -> plan.yaml" in proposed
-    without_spark = run([*with_uv, *propose, "--out", "plan.yaml"], workplace)
+    on_spark = [*propose, "--engine", "spark", "--out", "spark.yaml"]
+    without_spark = run([*with_uv, *on_spark], workplace)
     assert "pip install 'kadmin-kafka[spark]'" in without_spark.stderr
 
 
