@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from support.cli.in_process import command
@@ -20,11 +20,12 @@ from kadmin.cli.plan_defaults import read_plan_for, throttle_for
 from kadmin.contexts.address import ClusterAddress, address_of
 from kadmin.contexts.model import SignalUnit
 from kadmin.contexts.signals import SignalReading
+from kadmin.documents.kinds import kind_name
 from kadmin.documents.parse import parse_contexts
 from kadmin.errors import UnreachableError
 from kadmin.insight.diagnosis.rights import RightsFound
 from kadmin.next_step import command as command_to_type
-from kadmin.plan.model import ReassignmentPlan
+from kadmin.plan.model import Plan, ReassignmentPlan
 from kadmin.report.contexts import rights_answer, rights_text
 from kadmin.schema import validate_value
 from kadmin.schema.shapes import to_json
@@ -169,6 +170,14 @@ def test_a_dry_run_needs_no_name_and_reads_a_protected_context(file: Path, tmp_p
     for name in ("north", "west"):
         line = ["apply", str(plan), "--dry-run", "--context", name, "--timeout", "0.5"]
         assert command(*line, environment={"KADMIN_CONFIG": str(file)}).status == 6
+
+
+@pytest.mark.parametrize("plan", get_args(Plan))
+def test_a_context_can_allow_each_kind_of_plan_alone(tmp_path: Path, plan: type[Plan]) -> None:
+    entry = {"zookeeper": {"connect": NOBODY}, "allow": [kind_name(plan)]}
+    file = contexts(tmp_path / "contexts.json", {"one": entry})
+    shown = command("context", "show", "one", environment={"KADMIN_CONFIG": str(file)})
+    assert (shown.status, kind_name(plan) in shown.out) == (0, True), shown.err
 
 
 def test_a_kind_that_is_not_allowed_and_a_plan_of_another_cluster_are_refused(
