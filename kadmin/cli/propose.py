@@ -10,7 +10,7 @@ from dataclasses import replace
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -27,12 +27,12 @@ from kadmin.cli.output import answer
 from kadmin.cli.recovery import recovery
 from kadmin.cli.terminal import screen_of
 from kadmin.contexts.address import ClusterAddress
-from kadmin.errors import UsageError
+from kadmin.errors import NotCompletedError, UsageError
 from kadmin.planner.engine_choice import Engine, choose_engine
 from kadmin.wording import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from kadmin.plan.model import Policy, ReassignmentPlan, RebalanceRequest
     from kadmin.planner.proposal import Options, Proposal
@@ -116,6 +116,12 @@ HoldoutOption: TypeAlias = Annotated[
 ]
 
 
+ExitCodeOption: TypeAlias = Annotated[
+    bool,
+    typer.Option("--exit-code", help="End with 8 where spec.only_if finds nothing worth moving."),
+]
+
+
 @propose_app.command()
 @bounded
 def rebalance(
@@ -131,42 +137,43 @@ def rebalance(
     conf: ConfOption = None,
     explain: ExplainOption = None,
     holdout: HoldoutOption = None,
+    exit_code: ExitCodeOption = False,
     policy: options.Policy = None,
     output: options.Output = options.OutputFormat.HUMAN,
-) -> None:
+) -> int:
     """Propose a balanced reassignment for an inventory.
 
-    Shows the figures before and after, next to proven bounds.
+    Shows the figures before and after, next to proven bounds. With spec.only_if no plan is written
+    that gains less load than that.
     """
     from kadmin.planner.explain import explain as explain_partitions
     from kadmin.report.pages.html import require_renderer
     from kadmin.report.proposals import proposals_answer, proposals_text
-    from kadmin.schema.shapes import to_json
 
     if html is not None:
         require_renderer()
     require_libraries(spark_libraries(remote) if engine is Engine.SPARK else LOAD_LIBRARIES)
-    wanted, settings = _request(request, holdout), spark_options(master, remote, conf or [])
-    rules = read_policy(policy)
+    wanted = _request(request, holdout, exit_code=exit_code)
+    settings, rules = spark_options(master, remote, conf or []), read_policy(policy)
     chosen = _engine(wanted, inventory, settings) if engine is Engine.AUTO else engine
     with stages() as show:
         proposals = _propose(chosen, wanted, inventory, settings, show, rules)
-        paths = _paths(out, proposals, ".json")
-        _write_plans(paths, proposals, show)
+        worth = {name: each for name, each in proposals.items() if each.worth}
+        paths = _paths(out, worth, ".json")
+        _write_plans(paths, worth, show)
     listed = [dict(proposal.figures) for proposal in proposals.values()]
-    if figures is not None:
-        write_text(figures, to_json({"clusters": listed}) + "\n")
+    _write_figures(figures, listed)
     if html is not None:
-        _write_pages(html, proposals, inventory, paths)
+        _write_pages(html, worth, inventory, paths)
     explained = explain_partitions(explain or [], proposals)
     (warnings,) = {proposal.warnings for proposal in proposals.values()}
+    throttled = wanted.throttle is not None
     answer(
         output,
-        lambda: proposals_text(
-            listed, explained, warnings, inventory, out, throttled=wanted.throttle is not None
-        ),
+        lambda: proposals_text(listed, explained, warnings, inventory, out, throttled=throttled),
         lambda: proposals_answer(listed, explained, warnings),
     )
+    return NotCompletedError.exit_code if exit_code and not worth else 0
 
 
 @propose_app.command()
@@ -199,8 +206,13 @@ propose_app.command()(recovery)
 propose_app.command()(growth)
 
 
-def _request(path: Path, held_out: HeldOut | None) -> RebalanceRequest:
+def _request(path: Path, held_out: HeldOut | None, *, exit_code: bool) -> RebalanceRequest:
     request = read_request(path)
+    if exit_code and request.only_if is None:
+        raise UsageError(
+            f"--exit-code is of spec.only_if, and {path} has none.",
+            next_step="leave --exit-code out, or add spec.only_if",
+        )
     if held_out is None:
         return request
     if request.load is None:
@@ -317,6 +329,13 @@ def _write_plans(
         write_text(path, _dump(path, plan))
 
 
+def _write_figures(path: Path | None, figures: Sequence[Mapping[str, Any]]) -> None:
+    from kadmin.schema.shapes import to_json
+
+    if path is not None:
+        write_text(path, to_json({"clusters": figures}) + "\n")
+
+
 def _write_pages(
     html: Path, proposals: Mapping[str, Proposal], inventory: Path, plans: Mapping[str, Path]
 ) -> None:
@@ -327,13 +346,15 @@ def _write_pages(
         write_text(pages[name], page)
 
 
-def _paths(out: Path, names: Iterable[str], suffix: str) -> dict[str, Path]:
+def _paths(out: Path, names: Collection[str], suffix: str) -> dict[str, Path]:
     """Return the file of each cluster.
 
     `out` for a single one, one in the folder `out` for each of a fleet.
     """
     from kadmin.inventory import SINGLE_CLUSTER
 
+    if not names:
+        return {}
     fleet = [name for name in names if name != SINGLE_CLUSTER]
     if not fleet:
         return {SINGLE_CLUSTER: out}

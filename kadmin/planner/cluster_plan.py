@@ -16,7 +16,7 @@ import pyarrow as pa
 from kadmin.diagnostics import Diagnostic
 from kadmin.errors import KadminError
 from kadmin.plan import codes
-from kadmin.plan.model import Racks
+from kadmin.plan.model import LeastGain, Racks
 from kadmin.plan.rules import refusal
 from kadmin.planner.assessment import assess, lists_after
 from kadmin.planner.cluster_arrays import UNKNOWN, cluster_arrays, tables_valid
@@ -24,17 +24,18 @@ from kadmin.planner.compiled_request import compile_request
 from kadmin.planner.disk_arrays import with_disks
 from kadmin.planner.disk_plan import chosen_disks, disk_figures, inside_alone, log_dir_lists
 from kadmin.planner.disk_request import within_disks
-from kadmin.planner.kernel.entry_order import order_binds, plan_order, within_limits
+from kadmin.planner.kernel.entry_order import order_binds, plan_order, required, within_limits
 from kadmin.planner.kernel.entry_reasons import Reason, entry_reasons
 from kadmin.planner.kernel.free_bytes import free_bytes, largest_first
 from kadmin.planner.kernel.placement_problem import NONE, NoPlanError
 from kadmin.planner.kernel.solve import solve
 from kadmin.planner.kernel.substitution import substitute_brokers
 from kadmin.planner.kernel.verifier import broken_rules
-from kadmin.planner.load.cluster_load import cluster_load, load_figures
-from kadmin.planner.load.join import join_history
+from kadmin.planner.load.cluster_load import cluster_load, load_figures, noise_of
+from kadmin.planner.load.gain import only_if_figures
+from kadmin.planner.load.join import join_history, weeks_of
 from kadmin.planner.load.reading import rows_valid
-from kadmin.schema.shapes import to_json
+from kadmin.schema.shapes import ABSENT, to_json
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -46,9 +47,11 @@ if TYPE_CHECKING:
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays, ClusterTables
     from kadmin.planner.compiled_request import CompiledRequest
+    from kadmin.planner.figures import LoadFigures, OnlyIfFigures
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem, Solution
     from kadmin.planner.load.cluster_load import ClusterLoad
     from kadmin.planner.load.join import LoadHistory
+    from kadmin.schema.shapes import Absent
 
 RESULT_SCHEMA = pa.schema(
     [
@@ -100,12 +103,8 @@ def plan_cluster(
         return _report_row(name, {"invalid_history": True})
     try:
         cluster = cluster_arrays(tables.brokers, tables.partitions)
-        cluster, load = with_disks(cluster, tables.disks, tables.replicas), task.request.load
-        rates = (
-            None
-            if history is None or load is None
-            else join_history(history, cluster, hold_out=load.hold_out)
-        )
+        cluster = with_disks(cluster, tables.disks, tables.replicas)
+        rates = None if history is None else _joined(history, cluster, task.request)
         del history  # a large part of the memory that planning takes
         pa.default_memory_pool().release_unused()
         return _plan_cluster(name, task, cluster, rates)
@@ -142,7 +141,8 @@ def _plan_cluster(
     }
     if load is not None:
         found, hours = load_figures(load, cluster, problem, solution, final)
-        figures = replace(figures, load=found)
+        judged = _judged(request, load, problem, entries, found)
+        figures = replace(figures, load=found, only_if=judged)
         report["load_hours"] = asdict(hours)
     reasons = entry_reasons(problem, solution, compiled.freed_broker)
     for each in np.flatnonzero(compiled.lost.any(axis=1)):
@@ -158,6 +158,38 @@ def _plan_cluster(
     log_dirs = log_dir_lists(cluster, request, chosen, final, entries)
     rows = _entry_rows(name, cluster, entries, (problem.current, final, log_dirs), reasons)
     return pa.concat_tables([_report_row(name, report), rows])
+
+
+def _joined(
+    history: ArrowTable, cluster: ClusterArrays, request: RebalanceRequest
+) -> LoadHistory | None:
+    """Join the rows of a cluster's history to its partitions.
+
+    The result has the noise of the history where the request asks for it.
+    """
+    load, only_if = request.load, request.only_if
+    if load is None:
+        return None
+    found = join_history(history, cluster, hold_out=load.hold_out)
+    if found is None or only_if is None or not isinstance(only_if.gain, LeastGain):
+        return found
+    weeks = weeks_of(history, cluster, hold_out=load.hold_out)
+    return replace(found, noise=noise_of(weeks, cluster, load))
+
+
+def _judged(
+    request: RebalanceRequest,
+    load: ClusterLoad,
+    problem: PlacementProblem,
+    entries: Ints,
+    figures: LoadFigures,
+) -> OnlyIfFigures | Absent:
+    """Judge whether a plan with these entries [N] gains what the request asks."""
+    if request.only_if is None:
+        return ABSENT
+    needed = required(problem) | ~problem.brokers.may_lead[problem.current[:, 0]]
+    noise = load.history.noise
+    return only_if_figures(request.only_if, figures, noise, int(needed[entries].sum()))
 
 
 def _with_load(compiled: CompiledRequest, load: ClusterLoad | None) -> CompiledRequest:

@@ -126,6 +126,31 @@ class LoadFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceGain:
+    """What the worst hour of a resource gains by the plan."""
+
+    gain: Annotated[
+        float,
+        "How much lower it becomes, as a part of it, down to the goal; negative where it rises.",
+    ]
+    least: Annotated[float, Keywords(minimum=0), "The least that is worth a plan."]
+
+
+GainedShare: TypeAlias = Annotated[ResourceGain, "Of the most that a broker carries in any hour."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnlyIfFigures:
+    """Whether the plan gains enough to be written."""
+
+    worth: Annotated[bool, "Whether it does; false: no plan is written."]
+    required: Annotated[Count, "Entries that the request needs whatever they gain."]
+    in_: Annotated[GainedShare | Absent, "Network in."] = ABSENT
+    out: Annotated[GainedShare | Absent, "Network out."] = ABSENT
+    cpu: Annotated[GainedShare | Absent, "CPU."] = ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DiskBytes:
     """The bytes of replicas on a disk: in one log directory, or in several of one file system."""
 
@@ -247,6 +272,10 @@ class PlanFigures:
         LoadFigures | Absent,
         "The load of brokers in every hour of the week, where the request asks for it and the "
         "history has the cluster. A resource that no partition uses is absent.",
+    ] = ABSENT
+    only_if: Annotated[
+        OnlyIfFigures | Absent,
+        "Whether the plan gains what spec.only_if asks, where it asks and the load is known.",
     ] = ABSENT
     disks: Annotated[
         DiskFigures | Absent,

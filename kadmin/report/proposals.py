@@ -174,23 +174,44 @@ def proposals_text(
         lines += _load_lines(figures[0].get("load", {}))
         lines += disk_lines(figures[0].get("disks", {}))
     lines += [f"warning: {warning}" for warning in warnings]
+    worth = [each for each in figures if _is_worth(each)]
     for each in figures:
         where = f"{each['cluster']}: " if each["cluster"] else ""
         lines += [
             f"warning: {where}{racks_lost(lost['partitions'], lost['before'], lost['after'])}"
             for lost in each["fewer_racks"]
+            if _is_worth(each)
         ]
         lines += [f"note: {where}{note}" for note in each["notes"]]
-    if not throttled and any(each["moves"] for each in figures):
+        lines += [] if _is_worth(each) else [f"{where}{_not_worth(each['only_if'])}"]
+    if not worth:
+        return "\n".join(lines)
+    if not throttled and any(each["moves"] for each in worth):
         lines.append(
             "warning: the plan copies without a throttle: set spec.throttle in the request, or "
             "use the rate that this suggests: "
             f"{command('validate', out, '--inventory', inventory)}"
         )
     lines += [f"{partition} {why}" for partition, why in explained.items()]
-    entries = sum(each["reassignments"] for each in figures)
+    entries = sum(each["reassignments"] for each in worth)
     lines.append(f"{NOTHING_TO_DO if entries == 0 else count(entries, 'reassignment')} -> {out}")
     return "\n".join(lines)
+
+
+def _is_worth(figures: Mapping[str, Any]) -> bool:
+    """Whether the plan is written: it gains what spec.only_if asks, or that asks nothing."""
+    return bool(figures.get("only_if", {"worth": True})["worth"])
+
+
+def _not_worth(judged: Mapping[str, Any]) -> str:
+    """Say that no plan is written, and what each resource would gain."""
+    gains = [
+        f"{title} gains {_percent(judged[name]['gain'])}, the least is "
+        f"{_percent(judged[name]['least'])}"
+        for name, title in RESOURCES.items()
+        if name in judged
+    ]
+    return f"nothing worth moving, no plan is written: {'; '.join(gains)}"
 
 
 def proposals_answer(

@@ -209,6 +209,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                         "closest_replica": True,
                     },
                 },
+                "only_if": {"gain": "5%"},
                 "throttle": throttle,
             },
         }

@@ -17,6 +17,14 @@ from kadmin.plan.model.field_types import ANY_LOG_DIR
 from kadmin.plan.model.growth import GrowthPlan, TopicGrowth
 from kadmin.plan.model.header import DocumentFile, PlanHeader
 from kadmin.plan.model.hours import HoursSpec, hours_of, read_outside
+from kadmin.plan.model.load_spec import (
+    CpuWeights,
+    HoursOfLoad,
+    LeastGain,
+    LoadSpec,
+    OnlyIf,
+    ZonePrices,
+)
 from kadmin.plan.model.maintenance import MaintenancePlan, MaintenanceRound
 from kadmin.plan.model.plans import (
     DEFAULT_MOVES_PER_DISK,
@@ -36,16 +44,12 @@ from kadmin.plan.model.recovery import ForcedLeader, Losing, RecoveryPlan
 from kadmin.plan.model.request import (
     LOAD_LEADER_CHANGES,
     LOAD_MOVES,
-    CpuWeights,
     FreeBytes,
-    HoursOfLoad,
-    LoadSpec,
     Pin,
     ProposalLimits,
     RackFloor,
     Racks,
     RebalanceRequest,
-    ZonePrices,
 )
 from kadmin.plan.model.throttle import (
     UNTHROTTLED,
@@ -79,11 +83,13 @@ __all__ = [
     "GrowthPlan",
     "HoursOfLoad",
     "HoursSpec",
+    "LeastGain",
     "LoadSpec",
     "Losing",
     "MaintenancePlan",
     "MaintenanceRound",
     "Only",
+    "OnlyIf",
     "PartitionTarget",
     "Pin",
     "Plan",

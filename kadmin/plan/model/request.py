@@ -17,13 +17,13 @@ from kadmin.plan.model.field_types import (
     BrokerIdKey,
     BrokerIds,
     ByteSize,
-    HistoryFolder,
     OrderedReplicas,
     PartitionFields,
     Percentage,
     TopicPattern,
 )
 from kadmin.plan.model.header import PlanHeader
+from kadmin.plan.model.load_spec import LoadSpec, OnlyIf
 from kadmin.plan.model.throttle import Throttle
 from kadmin.plan.units import format_percent, format_surplus, parse_surplus
 from kadmin.schema.documents import read, write
@@ -47,14 +47,6 @@ _Surplus: TypeAlias = Annotated[
     WrittenAs(str | int, parse_surplus, format_surplus),
     NON_NEGATIVE,
     Keywords(title="surplus", pattern=PERCENT, x_hint="write a percentage (2%) or a whole number"),
-]
-_Goal: TypeAlias = Annotated[float, Keywords(title="goal", minimum=1, maximum=1000)]
-_Weight: TypeAlias = Annotated[float, Keywords(title="weight", exclusiveMinimum=0, maximum=10**12)]
-_ZoneShares: TypeAlias = Annotated[
-    Mapping[str, float],
-    WrittenAs(Mapping[str, Annotated[float, Keywords(minimum=0, maximum=1)]]),
-    Keywords(title="part of clients by zone", minProperties=1),
-    Defined("zoneShares"),
 ]
 
 
@@ -83,16 +75,6 @@ def _read_racks(value: Any) -> Racks | RackFloor:  # noqa: ANN401 - JSON
 
 def _write_racks(racks: Racks | RackFloor) -> Any:  # noqa: ANN401 - JSON
     return racks.value if isinstance(racks, Racks) else write(racks)
-
-
-class HoursOfLoad(StrEnum):
-    """Hours with an even load.
-
-    Each of the week, or those of a mean weekday and of a mean day of the weekend.
-    """
-
-    WEEK = "week"
-    WEEKDAY_WEEKEND = "weekday-weekend"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,83 +126,6 @@ class ProposalLimits:
             self.max_order_changes,
         )
         return any(each is not None for each in most)
-
-
-@dataclass(frozen=True, slots=True)
-class CpuWeights:
-    """The cost in units of CPU of a byte per second in, of one out, and of a request per second.
-
-    0: no cost.
-    """
-
-    bytes_in: Annotated[_Weight, At("in"), "Of a byte per second that is received."] = 0.0
-    bytes_out: Annotated[_Weight, At("out"), "Of a byte per second that is sent."] = 0.0
-    requests: Annotated[_Weight, "Of a request per second."] = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ZonePrices:
-    """`spec.load.zones`: the price of 10^9 bytes that cross zones, which are racks.
-
-    `producers` and `consumers` are the parts of clients in each zone, 1 in all at most.
-    """
-
-    price_per_gb: Annotated[
-        float,
-        WrittenAs(float),
-        Keywords(title="price", exclusiveMinimum=0, maximum=10**6),
-        "Of 10^9 bytes that cross from one zone to another.",
-    ]
-    currency: Annotated[str, Keywords(maxLength=16), "Of the price."] = "USD"
-    producers: Annotated[
-        _ZoneShares, "The part of producers' bytes that comes from each zone: 0.5 is half of them."
-    ] = field(default_factory=dict)
-    consumers: Annotated[_ZoneShares, "The part of consumers' bytes that goes to each zone."] = (
-        field(default_factory=dict)
-    )
-    closest_replica: Annotated[
-        bool, "Consumers read from a replica in their own zone where there is one (KIP-392)."
-    ] = False
-
-
-@dataclass(frozen=True, slots=True)
-class LoadSpec:
-    """`spec.load`: the folder of a load history, and the goals of its balance.
-
-    A relative `folder` is relative to the request's file. `most_in` and `most_out` are the goals:
-    the most that a broker should carry in any hour, in fair shares. `hold_out` is no field of a
-    document: the last week of the history takes no part in the plan, and the plan is measured by
-    it.
-    """
-
-    folder: Annotated[
-        HistoryFolder,
-        At("from"),
-        "The folder with partition_load.parquet; relative to this file.",
-    ]
-    most_in: Annotated[
-        _Goal, At("in"), "The most that a broker receives in any hour, in fair shares."
-    ] = 1.05
-    most_out: Annotated[
-        _Goal, At("out"), "The most that a broker sends in any hour, in fair shares."
-    ] = 1.10
-    cpu: Annotated[
-        CpuWeights | None,
-        Keywords(title="CPU weights", minProperties=1),
-        "Evens out CPU, too, with the goal of out: the cost of one unit of each.",
-    ] = None
-    hours: Annotated[
-        HoursOfLoad,
-        "week: each of its 168 hours. weekday-weekend: the 48 hours of a mean weekday and a mean "
-        "day of the weekend.",
-    ] = HoursOfLoad.WEEK
-    zones: Annotated[
-        ZonePrices | None,
-        Keywords(title="traffic across zones"),
-        "Computes the bytes that cross zones in a month, and their cost; zones are the brokers' "
-        "racks.",
-    ] = None
-    hold_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +272,12 @@ class RebalanceRequest:
     ] = None
     load: Annotated[
         LoadSpec | None, "Evens out the load of brokers in every hour, by a load history."
+    ] = None
+    only_if: Annotated[
+        OnlyIf | None,
+        "No plan is written that gains less load than this, unless the request needs entries "
+        "whatever they gain: emptied brokers, racks, replication factors, broker sets, pins, "
+        "leaders that are never to lead.",
     ] = None
     throttle: Annotated[
         Throttle | None,

@@ -81,7 +81,7 @@ def _zone_shares(request: RebalanceRequest) -> Iterator[Diagnostic]:
 
 
 def _no_load(request: RebalanceRequest) -> Iterator[Diagnostic]:
-    """Report limits on load balancing in a request without `spec.load`."""
+    """Report fields about load balancing in a request without `spec.load`."""
     for name in ("load_moves", "load_leader_changes"):
         if request.load is None and getattr(request.limits, name) is not None:
             message = (
@@ -93,6 +93,10 @@ def _no_load(request: RebalanceRequest) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 codes.CONTRADICTION, message, next_step, field=("spec", "limits", name)
             )
+    if request.load is None and request.only_if is not None:
+        message = "spec.only_if is about the gain of spec.load, and there is no spec.load"
+        next_step = "name the folder of a load history in spec.load.from, or leave only_if out"
+        yield Diagnostic(codes.CONTRADICTION, message, next_step, field=("spec", "only_if"))
 
 
 def _emptied_with_weight(request: RebalanceRequest) -> Iterator[Diagnostic]:

@@ -116,11 +116,16 @@ def _or_unlimited(limit: int | None) -> int:
 
 def _rank(problem: PlacementProblem, target: Ints) -> Ints:
     """Return 0 for required entries, 1 for those that even out, 2 for mere reorders, [P]."""
+    must = required(problem)
+    return np.where(reorders_only(problem, target), 2, np.where(must, 0, 1))
+
+
+def required(problem: PlacementProblem) -> Bools:
+    """Whether each partition's list cannot stay as it is, [P]: the request needs another one."""
     current, filled = problem.current, problem.current != NONE
     must = any_per_row(~can_stay(problem, current) & filled) | (list_lengths(current) != problem.rf)
     must |= ~problem.movable | any_per_row(problem.start != current)
-    must |= breaks_rack_rule(problem, current)
-    return np.where(reorders_only(problem, target), 2, np.where(must, 0, 1))
+    return np.asarray(must | breaks_rack_rule(problem, current))
 
 
 def _wins(problem: PlacementProblem, target: Ints) -> Ints:

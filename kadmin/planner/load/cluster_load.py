@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from kadmin.schema.shapes import ABSENT, Absent
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kadmin.plan.model import LoadSpec, RebalanceRequest
     from kadmin.planner.cluster_arrays import ClusterArrays
@@ -103,6 +104,29 @@ def cluster_load(
     return ClusterLoad(history, spec, kernel, resources, zones, notes)
 
 
+def noise_of(
+    weeks: Iterable[HourlyRates], cluster: ClusterArrays, spec: LoadSpec
+) -> dict[str, float]:
+    """Return the mean change of each resource's worst hour from week to week, as a part of it.
+
+    It is that of the current lists, without a plan, by the resource's name; empty for one week.
+    """
+    lists, every = cluster.replicas, np.ones(len(cluster.broker_ids), np.bool_)
+    rf, used = list_lengths(lists), cluster.alive | _held(lists, len(every))
+    carriers = _carriers(cluster, every.astype(np.float64), used, used)
+    worst: dict[ResourceName, list[float]] = {}
+    for rates in weeks:
+        for each in filter(is_used, resources_of(rates, rf, carriers, spec)):
+            worst.setdefault(each.name, []).append(rounded(measure(each, rf, lists).ratio()))
+    changes = {
+        name: [abs(then / now - 1) for now, then in itertools.pairwise(found) if now > 0]
+        for name, found in worst.items()
+    }
+    return {
+        str(name): round(float(np.mean(each)), _DIGITS) for name, each in changes.items() if each
+    }
+
+
 def load_figures(
     load: ClusterLoad,
     cluster: ClusterArrays,
@@ -163,7 +187,12 @@ def _before(
 
 def _among(held: Ints, problem: PlacementProblem) -> Bools:
     """Whether each broker is among these, [B]."""
-    return np.bincount(held, minlength=len(problem.brokers)) > 0
+    return _held(held, len(problem.brokers))
+
+
+def _held(lists: Ints, brokers: int) -> Bools:
+    """Whether each broker is in any of these lists, [B]."""
+    return np.bincount(lists[lists != NONE], minlength=brokers) > 0
 
 
 def _carriers_after(cluster: ClusterArrays, problem: PlacementProblem) -> Carriers:

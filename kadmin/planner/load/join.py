@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,8 @@ from kadmin.planner.load.profiles import complete
 from kadmin.planner.load.reading import BUILD_BY_WEEK, as_array
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays
     from kadmin.planner.kernel.placement_problem import Ints
     from kadmin.planner.load.profiles import Rates
@@ -51,7 +53,8 @@ class LoadHistory:
     `start` is the Monday on which it begins, `held_out_start` that of the week that `held_out` is
     of; ISO 8601 in UTC. `coverage` is the part of all partitions' hours whose bytes in are known.
     `without` counts the partitions of which none is known, `gone` those of the history that the
-    cluster does not have.
+    cluster does not have. `noise` is the mean change of each resource's worst hour from week to
+    week, by its name; empty where it is not asked for, or not known.
     """
 
     rates: HourlyRates
@@ -61,6 +64,7 @@ class LoadHistory:
     coverage: float
     without: int
     gone: int
+    noise: Mapping[str, float] = field(default_factory=dict)
 
 
 def join_history(rows: ArrowTable, cluster: ClusterArrays, *, hold_out: bool) -> LoadHistory | None:
@@ -103,6 +107,22 @@ def join_history(rows: ArrowTable, cluster: ClusterArrays, *, hold_out: bool) ->
         without=int(missing.all(axis=1).sum()),
         gone=gone,
     )
+
+
+def weeks_of(rows: ArrowTable, cluster: ClusterArrays, *, hold_out: bool) -> Iterator[HourlyRates]:
+    """Yield the rates of each week of which the history has rows of its own, in their order.
+
+    With `hold_out` the last week is left out.
+    """
+    at, _ = _positions(rows, cluster)
+    kept = np.flatnonzero((at >= 0) & (_numbers(rows.column(WEEKS)) == 1))
+    starts = _numbers(rows.column(START).cast(pa.int64()))[kept]
+    found = np.unique(starts)
+    for start in found[: len(found) - hold_out].tolist():
+        merged = _Merged(rows, at, kept[starts == start], len(cluster.topic))
+        bytes_in = merged.rates(BYTES_IN)
+        if bytes_in is not None:
+            yield _completed(merged, cluster, bytes_in)
 
 
 class _Merged:

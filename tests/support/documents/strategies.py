@@ -19,7 +19,9 @@ from kadmin.plan.model import (
     GrowthPlan,
     HoursOfLoad,
     HoursSpec,
+    LeastGain,
     LoadSpec,
+    OnlyIf,
     PartitionTarget,
     Pin,
     PlanHeader,
@@ -232,6 +234,8 @@ _evening_load = st.builds(
     limits=st.builds(ProposalLimits, load_moves=_surplus, load_leader_changes=_surplus),
     leaders_only=st.booleans(),
     load=_loads,
+    only_if=st.none()
+    | st.builds(OnlyIf, st.sampled_from([LeastGain.NOISE, 0.0, 0.05, 0.125, 1.0])),
 )
 _freeing = st.builds(
     RebalanceRequest, headers, limits=_limits, free=st.builds(FreeBytes, ids, amounts)

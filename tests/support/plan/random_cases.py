@@ -24,6 +24,7 @@ from kadmin.plan.model import (
     HoursSpec,
     LoadSpec,
     Only,
+    OnlyIf,
     PartitionTarget,
     Pin,
     PlanHeader,
@@ -341,6 +342,7 @@ def _request(random: Random, state: ClusterState) -> RebalanceRequest:
             )
         ),
         "load": lambda: LoadSpec("load"),
+        "only_if": OnlyIf,
         "free": lambda: FreeBytes(random.choice(_brokers(random, state)), 10),
         "disks": lambda: _disk_spec(random, state),
         "only": lambda: Only.DISKS,
