@@ -394,7 +394,7 @@ def test_placement_beside_a_cordoned_broker(
 
     cordons.cordon(connection, "*")
     if seen("placement_beside_a_cordoned_broker") == "on every broker":
-        assert 4 in brokers_of_a_new_topic()
+        wait_until(lambda: 4 in brokers_of_a_new_topic())
     else:
         wait_until(lambda: 4 not in brokers_of_a_new_topic())
         assert seen("placement_beside_a_cordoned_broker") == "on the others"

@@ -138,6 +138,11 @@ def active_controller(connection: KafkaConnection) -> int | None:
         return None
 
 
+def alive_brokers(connection: KafkaConnection) -> list[int]:
+    """Return the brokers that are alive, without those that are fenced."""
+    return [each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive]
+
+
 def make_topic(
     connection: KafkaConnection,
     replicas: Mapping[int, Replicas],
@@ -145,8 +150,12 @@ def make_topic(
 ) -> str:
     """Create a topic with a name of its own and wait until every live broker shows it with its full
     ISRs.
+
+    Controllers refuse replicas on brokers that are fenced, as after a pause of the machine.
     """
     name = f"topic-{next(_numbers)}"
+    needed = {broker for each in replicas.values() for broker in each}
+    wait_until(lambda: needed <= set(alive_brokers(connection)))
     create_topic(connection, name, replicas, configs)
     wait_assigned(
         connection, {TopicPartition(name, number): brokers for number, brokers in replicas.items()}
@@ -182,9 +191,7 @@ def held_back(connection: KafkaConnection, partitions: Sequence[TopicPartition])
 @contextmanager
 def slow_brokers(connection: KafkaConnection, rate: int = 1) -> Iterator[None]:
     """Let live brokers copy replicas that are throttled at a rate in bytes per second."""
-    brokers = [
-        each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive
-    ]
+    brokers = alive_brokers(connection)
     try:
         for each in brokers:
             set_configs(connection, ConfigEntity.of_broker(each), THROTTLED_RATES, str(rate), each)
@@ -231,11 +238,9 @@ def wait_assigned(connection: KafkaConnection, targets: Mapping[TopicPartition, 
     def assigned() -> bool:
         if list_reassignments(connection).keys() & targets:
             return False
-        alive = [
-            each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive
-        ]
         copies = [
-            read_metadata(connection, topics, broker_id=broker_id).partitions for broker_id in alive
+            read_metadata(connection, topics, broker_id=broker_id).partitions
+            for broker_id in alive_brokers(connection)
         ]
         return all(
             partition in copy
