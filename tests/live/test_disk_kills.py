@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.live.disk_moves import DiskKills
+from support.live.disks import on_disks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from support.live.disks import DiskBrokers
+    from support.live.write_points import Point
+
+    from kadmin.sandbox import Sandbox
 
 pytestmark = [
     pytest.mark.live,
@@ -20,7 +24,14 @@ pytestmark = [
     pytest.mark.on("2.8.2", "3.9.2", "4.4.0"),
 ]
 
-PARTS, SOME = 6, 4
+PARTS, SOME = 8, 4
+
+
+@pytest.fixture(scope="module")
+def points(disk_sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> list[Point]:
+    """The points of one undisturbed run."""
+    with on_disks(disk_sandbox) as brokers:
+        return DiskKills(brokers, tmp_path_factory.mktemp("undisturbed")).points()
 
 
 @pytest.fixture
@@ -29,18 +40,21 @@ def kills(disk_brokers: DiskBrokers, tmp_path: Path) -> DiskKills:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_it_is_resumed_after_every_step_and_rolled_back(kills: DiskKills, part: int) -> None:
-    points = kills.points()[part::PARTS]
-    assert [wrong for point in points for wrong in kills.resumed(point)] == []
+def test_it_is_resumed_after_every_step_and_rolled_back(
+    points: list[Point], kills: DiskKills, part: int
+) -> None:
+    assert [wrong for point in points[part::PARTS] for wrong in kills.resumed(point)] == []
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_it_is_cancelled_after_every_step_and_rolled_back(kills: DiskKills, part: int) -> None:
-    points = kills.points()[part::PARTS]
-    assert [wrong for point in points for wrong in kills.cancelled(point)] == []
+def test_it_is_cancelled_after_every_step_and_rolled_back(
+    points: list[Point], kills: DiskKills, part: int
+) -> None:
+    assert [wrong for point in points[part::PARTS] for wrong in kills.cancelled(point)] == []
 
 
-def test_of_two_people_one_moves_and_the_other_changes_nothing(kills: DiskKills) -> None:
-    points = kills.points()
+def test_of_two_people_one_moves_and_the_other_changes_nothing(
+    points: list[Point], kills: DiskKills
+) -> None:
     some = points[len(points) // SOME :: len(points) // SOME]
     assert [wrong for point in some for wrong in kills.taken_over(point)] == []

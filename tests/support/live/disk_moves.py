@@ -172,7 +172,7 @@ class DiskKills:
 
     def _left(self, flow: RecordsFlowing) -> Iterator[str]:
         if lost := flow.lost():
-            yield f"lost records: {lost}"
+            yield f"not consumed: {lost}, and not in their topic: {flow.missing(lost)}"
         wait_until(lambda: self._brokers.kadmin("lock", "show").out.strip() == "the lock is free")
         if left := self._brokers.unfinished():
             yield f"unfinished: {left}"

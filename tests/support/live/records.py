@@ -112,6 +112,15 @@ class RecordsFlowing:
             if value not in self.consumed[p]
         ]
 
+    def missing(self, values: Iterable[bytes]) -> list[bytes]:
+        """Return the values that another reader does not find in their topics, either."""
+        found = {
+            each
+            for read in consume_all(self._bootstrap, self._partitions).values()
+            for each in read
+        }
+        return [each for each in values if each not in found]
+
     def _caught_up(self) -> bool:
         return all(
             values[-1] in self.consumed[partition]
