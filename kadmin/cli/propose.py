@@ -148,7 +148,7 @@ def rebalance(
     """
     from kadmin.planner.explain import explain as explain_partitions
     from kadmin.report.pages.html import require_renderer
-    from kadmin.report.proposals import proposals_answer, proposals_text
+    from kadmin.report.proposals import is_worth, proposals_answer, proposals_text
 
     if html is not None:
         require_renderer()
@@ -158,7 +158,7 @@ def rebalance(
     chosen = _engine(wanted, inventory, settings) if engine is Engine.AUTO else engine
     with stages() as show:
         proposals = _propose(chosen, wanted, inventory, settings, show, rules)
-        worth = {name: each for name, each in proposals.items() if each.worth}
+        worth = {name: each for name, each in proposals.items() if is_worth(each.figures)}
         paths = _paths(out, worth, ".json")
         _write_plans(paths, worth, show)
     listed = [dict(proposal.figures) for proposal in proposals.values()]

@@ -24,14 +24,14 @@ class Service(StrEnum):
     REDPANDA = "Redpanda"
 
     @property
-    def is_kafka(self) -> bool:
-        """Whether its brokers are those of Apache Kafka, and no others that speak the protocol."""
-        return self in {Service.MSK, Service.GOOGLE}
-
-    @property
     def page(self) -> str:
         """The section of the documentation."""
         return f"docs/managed.md#{self.value.lower().replace(' ', '-')}"
+
+
+def other_than_kafka(service: Service | None) -> Service | None:
+    """Return a service whose brokers speak the protocol without being those of Apache Kafka."""
+    return None if service in {Service.MSK, Service.GOOGLE} else service
 
 
 _HOSTS = {

@@ -78,12 +78,6 @@ class Proposal:
     load_hours: LoadHours | None = None
     warnings: tuple[str, ...] = ()
 
-    @property
-    def worth(self) -> bool:
-        """Whether the plan gains what spec.only_if asks; where it asks nothing, it does."""
-        judged = self.figures.get("only_if")
-        return judged is None or bool(judged["worth"])
-
 
 def ignore_stages(_stage: str) -> None:
     """Ignore the stages of a run."""

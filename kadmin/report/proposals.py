@@ -174,16 +174,16 @@ def proposals_text(
         lines += _load_lines(figures[0].get("load", {}))
         lines += disk_lines(figures[0].get("disks", {}))
     lines += [f"warning: {warning}" for warning in warnings]
-    worth = [each for each in figures if _is_worth(each)]
+    worth = [each for each in figures if is_worth(each)]
     for each in figures:
         where = f"{each['cluster']}: " if each["cluster"] else ""
         lines += [
             f"warning: {where}{racks_lost(lost['partitions'], lost['before'], lost['after'])}"
             for lost in each["fewer_racks"]
-            if _is_worth(each)
+            if is_worth(each)
         ]
         lines += [f"note: {where}{note}" for note in each["notes"]]
-        lines += [] if _is_worth(each) else [f"{where}{_not_worth(each['only_if'])}"]
+        lines += [] if is_worth(each) else [f"{where}{_not_worth(each['only_if'])}"]
     if not worth:
         return "\n".join(lines)
     if not throttled and any(each["moves"] for each in worth):
@@ -198,7 +198,7 @@ def proposals_text(
     return "\n".join(lines)
 
 
-def _is_worth(figures: Mapping[str, Any]) -> bool:
+def is_worth(figures: Mapping[str, Any]) -> bool:
     """Whether the plan is written: it gains what spec.only_if asks, or that asks nothing."""
     return bool(figures.get("only_if", {"worth": True})["worth"])
 

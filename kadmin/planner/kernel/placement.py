@@ -179,10 +179,9 @@ class Placement:
         if (row == broker).any():
             return False
         rack = brokers.rack[broker]
-        same = instead != NONE and brokers.rack[row[instead]] == rack
-        if self.per_rack[partition, rack] - same >= problem.rack_cap[partition]:
-            return False
         leaving = NONE if instead == NONE else int(brokers.rack[row[instead]])
+        if self.per_rack[partition, rack] - (leaving == rack) >= problem.rack_cap[partition]:
+            return False
         if self.floored and not self.rack_accepts(partition, rack, leaving):
             return False
         return bool(brokers.may_lead[broker]) or not self.leaderless(partition, instead)

@@ -150,7 +150,7 @@ def load_figures(
             _FIELDS[name]: figures_of(before[name], found, cluster) for name, found in after.items()
         },
     )
-    shown = problem.brokers.may_hold | _among(problem.current[problem.current != NONE], problem)
+    shown = problem.brokers.may_hold | _held(problem.current, len(problem.brokers))
     hours = {str(name): hours_of(before[name], found, shown) for name, found in after.items()}
     return figures, LoadHours(history.start, tuple(problem.brokers.ids[shown].tolist()), hours)
 
@@ -178,16 +178,11 @@ def _before(
 ) -> dict[ResourceName, Measured]:
     """Measure the current lists, with the brokers and replication factors of now."""
     current, brokers = problem.current, problem.brokers
-    holding = brokers.may_hold | _among(current[current != NONE], problem)
-    leading = (brokers.may_hold & brokers.may_lead) | _among(current[:, 0], problem)
+    holding = brokers.may_hold | _held(current, len(brokers))
+    leading = (brokers.may_hold & brokers.may_lead) | _held(current[:, 0], len(brokers))
     rf = list_lengths(current)
     found = resources_of(rates, rf, _carriers(cluster, brokers.weight, holding, leading), load.spec)
     return {each.name: measure(each, rf, current) for each in found}
-
-
-def _among(held: Ints, problem: PlacementProblem) -> Bools:
-    """Whether each broker is among these, [B]."""
-    return _held(held, len(problem.brokers))
 
 
 def _held(lists: Ints, brokers: int) -> Bools:

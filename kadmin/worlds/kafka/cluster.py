@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.capabilities import MetadataMode
 from kadmin.cluster.names import MIGRATION_SETTING
+from kadmin.cluster.services import other_than_kafka
 from kadmin.errors import KadminError, NotCompletedError
 from kadmin.insight.diagnosis.doctor_report import DoctorReport
 from kadmin.insight.diagnosis.rights import RightsFound
@@ -103,13 +104,13 @@ def require_kraft_mode(connection: KafkaConnection) -> None:
     """
     if has_quorum(connection):
         return
-    service = read_service(connection)
-    if service is None or service.is_kafka:
+    other = other_than_kafka(read_service(connection))
+    if other is None:
         raise in_zookeeper(migrating=_is_migrating(connection))
     raise NotCompletedError(
-        f"{connection.servers} is {service}, through which kadmin changes nothing.",
+        f"{connection.servers} is {other}, through which kadmin changes nothing.",
         cause="it does not serve DescribeQuorum, the request for Kafka's controllers",
-        next_step=f"what it serves: {service.page}",
+        next_step=f"what it serves: {other.page}",
     )
 
 
@@ -129,10 +130,10 @@ def reading_context(
         return _context(
             connection, _values(connection, records, clock, tell, copies=copies), clock, tell
         )
-    service = read_service(connection)
+    other = other_than_kafka(read_service(connection))
     there = "they are in ZooKeeper (-z CONNECT)"
-    if service is not None and not service.is_kafka:
-        there = f"{service} has none ({service.page})"
+    if other is not None:
+        there = f"{other} has none ({other.page})"
     tell(events.Note(f"operations on record were not looked at: {there}"))
     return _context(connection, ReadOnlyValues(), clock, tell, MetadataMode.ZOOKEEPER)
 

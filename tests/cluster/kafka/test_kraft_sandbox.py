@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.cli.in_process import command
-from support.live.kraft import make_topic, wait_assigned
+from support.live.kraft import alive_brokers, make_topic, wait_assigned
 from support.live.waiting import wait_until
 
 from kadmin.cluster.model import TopicPartition
@@ -74,19 +74,15 @@ def test_another_controller_takes_over_from_a_stopped_one(
     assert command("sandbox", "stop-controller", "1", "--dir", folder).status == 3, "a broker's id"
 
 
-def alive(connection: KafkaConnection) -> list[int]:
-    return [each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive]
-
-
 def test_a_stopped_broker_is_no_longer_alive_for_the_others(
     kraft: Sandbox, connection: KafkaConnection
 ) -> None:
     kraft.stop_broker(2)
     try:
-        assert alive(connection) == [1, 3, 4]
+        assert alive_brokers(connection) == [1, 3, 4]
     finally:
         kraft.start_broker(2)
-    assert alive(connection) == [1, 2, 3, 4]
+    assert alive_brokers(connection) == [1, 2, 3, 4]
 
 
 @pytest.mark.matrix

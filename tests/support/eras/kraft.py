@@ -13,7 +13,12 @@ from kafka.protocol.admin import (
     CreateTopicsRequest,
     ElectLeadersRequest,
 )
-from support.live.kraft import THROTTLED_RATES, THROTTLED_REPLICAS, make_topic
+from support.live.kraft import (
+    THROTTLED_RATES,
+    THROTTLED_REPLICAS,
+    alive_brokers,
+    make_topic,
+)
 from support.live.waiting import PATIENCE_S, wait_until
 
 from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
@@ -77,8 +82,7 @@ def _configs(
     assert alter_configs(connection, {entity: dict.fromkeys(keys, ConfigEdit(SET, value))}) == {
         entity: None
     }
-    brokers = read_metadata(connection, ()).brokers.values()
-    alive = [each.broker_id for each in brokers if each.alive]
+    alive = alive_brokers(connection)
     wait_until(
         lambda: all(
             read_own_configs(connection, [entity], broker_id=each)[entity].keys() >= set(keys)
@@ -145,12 +149,9 @@ def wait_shown(connection: KafkaConnection, partition: TopicPartition, **wanted:
     """
 
     def all_show() -> bool:
-        alive = [
-            each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive
-        ]
         copies = [
             read_metadata(connection, [partition.topic], broker_id=each).partitions
-            for each in alive
+            for each in alive_brokers(connection)
         ]
         return all(
             partition in copy

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kadmin.cluster.capabilities import MetadataMode
 from kadmin.cluster.names import RECORD_TOPIC
+from kadmin.cluster.services import other_than_kafka
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnreachableError
 from kadmin.next_step import command
 from kadmin.operations.decide.sent import askers, sent_lists
@@ -70,10 +71,11 @@ RECENT_S = 3_600.0
 def records_elsewhere(service: Service | None) -> str:
     """Return the facts that are unknown without the operations on record."""
     unknown = "the origin of moves in flight and of throttles: "
-    if service is None or service.is_kafka:
+    other = other_than_kafka(service)
+    if other is None:
         there = f"operations on record are in ZooKeeper ({command('doctor', '-z', 'CONNECT')})"
     else:
-        there = f"kadmin keeps no operations on record in {service} ({service.page})"
+        there = f"kadmin keeps no operations on record in {other} ({other.page})"
     return unknown + there
 
 
