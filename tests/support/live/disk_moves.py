@@ -5,6 +5,7 @@ records flow, and checks what must hold.
 from __future__ import annotations
 
 import re
+import signal
 import threading
 from typing import TYPE_CHECKING
 
@@ -98,8 +99,7 @@ class DiskKills:
         """Kill a run at a point, resume it elsewhere, roll it back, and say what is wrong."""
         moves, known = self._rebalance(), {*self._brokers.operations()}
         with RecordsFlowing(self._brokers.sandbox.bootstrap, moves.partitions) as flow:
-            self._kill(moves, point)
-            found = [*_failed(moves.elsewhere("resume"))]
+            found = [*self._kill(moves, point), *_failed(moves.elsewhere("resume"))]
             if not self._brokers.operations().keys() - known:
                 # Nothing was recorded yet: then kadmin itself says to apply again.
                 found += _failed(
@@ -114,8 +114,7 @@ class DiskKills:
         """Kill a run at a point, cancel it elsewhere, roll it back, and say what is wrong."""
         moves, known = self._rebalance(), {*self._brokers.operations()}
         with RecordsFlowing(self._brokers.sandbox.bootstrap, moves.partitions) as flow:
-            self._kill(moves, point)
-            found = [*_failed(moves.elsewhere("cancel", "--now"))]
+            found = [*self._kill(moves, point), *_failed(moves.elsewhere("cancel", "--now"))]
             if (left := moves.seen()[1]) != moves.before[1]:
                 found.append(f"throttles: {left}")
             found += self._rolled_back(moves, known)
@@ -157,11 +156,12 @@ class DiskKills:
         folder.mkdir()
         return DiskRebalance(self._brokers, folder)
 
-    def _kill(self, moves: DiskRebalance, point: Point) -> None:
+    def _kill(self, moves: DiskRebalance, point: Point) -> Iterator[str]:
         with self._brokers.proxy() as proxy:
             runner = moves.begin(proxy)
             proxy.faults.append(point.fault(Action.CUT_BEFORE, runner.kill))
-            runner.answer()
+            if (ended := runner.answer()).status != -signal.SIGKILL:
+                yield f"not killed, it ended with {ended.status}: {ended.err}"
 
     def _rolled_back(self, moves: DiskRebalance, known: set[str]) -> Iterator[str]:
         """Roll back the operation of these moves, if there is one."""
