@@ -55,7 +55,7 @@ help:
 	@echo "make test-spark       the load on Spark, and Spark as its users run it: a Connect server, a cluster, spark-submit"
 	@echo "make test-pages       commands of the README and of pages beside it, as they stand there; the rest are in test-matrix"
 	@echo "make test-release     wheel, action, hook and site, as users meet them"
-	@echo "make release          wheel, source distribution, SBOM and checksums, in dist/"
+	@echo "make release          wheel, source distribution, SBOM and checksums, in dist/; TAG=v1.2.0 for what is published"
 	@echo "make audit            known vulnerabilities of what kadmin needs; asks an advisory service"
 	@echo "make image            images kadmin and kadmin-planner, on BASE=python:3.13-slim or on this machine's Python"
 	@echo "make site             the documentation as a site, in site/"
@@ -110,7 +110,7 @@ test-matrix: $(READY) $(SERVERS_READY)
 test-executor: $(READY)
 	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=3.9.2,4.4.0 $(PYTEST) $(WORKERS) --suite executor
 
-test-containers: $(READY)
+test-containers: $(READY) $(TOOLS_READY)
 	containers/with-docker.sh $(PYTEST) --suite containers tests/containers -s
 
 test-report: $(READY)
@@ -139,14 +139,14 @@ $(TOOLS_READY): release/requirements.lock
 	@touch $(TOOLS_READY)
 
 release: $(READY) $(TOOLS_READY)
-	$(BIN)/python release/build.py $(TOOLS)/bin
+	$(BIN)/python release/build.py $(TOOLS)/bin $(TAG)
 
 audit: $(READY) $(TOOLS_READY)
 	$(BIN)/python release/locked.py java report spark >$(TOOLS)/runtime.lock
 	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement $(TOOLS)/runtime.lock
 
-image: $(READY)
-	PYTHONPATH=release $(BIN)/python containers/build_images.py $(BASE)
+image: $(READY) $(TOOLS_READY)
+	PYTHONPATH=release $(BIN)/python containers/build_images.py $(TOOLS)/bin $(BASE)
 
 site: $(READY) $(TOOLS_READY)
 	$(BIN)/python release/site_pages.py $(TOOLS)/site

@@ -2,7 +2,11 @@
 
 kadmin, and kadmin-planner with Spark and Java.
 
-Usage: python containers/build_images.py [BASE], `make image BASE=python:3.13-slim`.
+Usage: python containers/build_images.py TOOLS [BASE], where TOOLS is the `bin` folder with
+cyclonedx-py, `make image BASE=python:3.13-slim`.
+
+An image names its version and the commit of this tree in its labels, and has its SBOM (CycloneDX,
+JSON) beside kadmin.
 
 Without BASE, the base is made of this machine's own Python (Linux only), and the build needs
 neither an image registry nor a network: the packages of requirements.lock are fetched before it,
@@ -17,7 +21,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from build import build
+from build import bill_of_materials, build
 from local_base import pack_base
 from locked import ROOT, locked
 
@@ -26,9 +30,10 @@ from kadmin import __version__
 LOCAL_BASE = "kadmin-base:local"
 EXTRAS = {"kadmin": (), "kadmin-planner": ("java", "report", "spark")}
 _HERE = Path(__file__).parent
+_LABEL = "org.opencontainers.image"
 
 
-def build_image(name: str, base: str | None) -> str:
+def build_image(name: str, tools: Path, base: str | None) -> str:
     """Build one of the two images and return its name with its tag."""
     tag = f"{name}:{__version__}"
     with tempfile.TemporaryDirectory() as scratch:
@@ -39,7 +44,10 @@ def build_image(name: str, base: str | None) -> str:
         for file in ("Containerfile", "install.py"):
             shutil.copy(_HERE / file, context)
         (context / "runtime.lock").write_text(locked(EXTRAS[name]), encoding="utf-8")
+        bill_of_materials(tools, __version__, context / "sbom.cdx.json", EXTRAS[name])
         options = ["--build-arg", f"BASE={base or _local_base(context)}"]
+        options += ["--label", f"{_LABEL}.version={__version__}"]
+        options += ["--label", f"{_LABEL}.revision={_revision()}"]
         if base is None:
             _fetch_wheels(context)
             options += ["--network", "none"]
@@ -49,6 +57,15 @@ def build_image(name: str, base: str | None) -> str:
             check=True,
         )
     return tag
+
+
+def _revision() -> str:
+    """Return the commit of this tree, with `-dirty` where files differ from it."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=40", "--dirty"]
+    options = ["--match", ""]
+    return subprocess.run(
+        [*command, *options], capture_output=True, check=True, text=True
+    ).stdout.strip()
 
 
 def _local_base(scratch: Path) -> str:
@@ -68,11 +85,11 @@ def _fetch_wheels(context: Path) -> None:
     )
 
 
-def main(base: str | None) -> None:
+def main(tools: Path, base: str | None = None) -> None:
     """Build both, and print their names."""
     for name in EXTRAS:
-        sys.stdout.write(f"{build_image(name, base)}\n")
+        sys.stdout.write(f"{build_image(name, tools, base)}\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else None)
+    main(Path(sys.argv[1]), *sys.argv[2:])

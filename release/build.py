@@ -1,7 +1,8 @@
 """Builds what is published, into dist/: wheel, source distribution, SBOM and checksums.
 
-Usage: python release/build.py TOOLS, where TOOLS is the `bin` folder with cyclonedx-py and twine
-(`make release`).
+Usage: python release/build.py TOOLS [TAG], where TOOLS is the `bin` folder with cyclonedx-py and
+twine (`make release TAG=v1.2.0`). With a tag, the tree must be that of the tag, and the version is
+the tag's.
 
 The SBOM (CycloneDX, JSON) lists kadmin with its extras spark, java and report, at the versions of
 requirements.lock. Same tree, same bytes: the wheel is built again from the source distribution, and
@@ -22,6 +23,8 @@ from pathlib import Path
 from locked import DISTRIBUTION, ROOT, direct, needed
 from packaging.utils import canonicalize_name
 
+from kadmin import __version__
+
 EXTRAS = ("java", "report", "spark")
 
 
@@ -41,8 +44,23 @@ def rebuilt_wheel(source: Path, scratch: Path) -> Path:
     return next(path for path in build(tree, scratch / "dist") if path.suffix == ".whl")
 
 
-def bill_of_materials(tools: Path, version: str, out: Path) -> None:
-    """Write the SBOM of this environment, without what only the tools of this repository need."""
+def difference_from(tag: str, version: str, tree: Path) -> str | None:
+    """Say why a tree is not the one to release as a tag; None where it is."""
+    if tag != f"v{version}":
+        return f"this tree is version {version}, not {tag}"
+    git = ["git", "-C", str(tree)]
+    seen = subprocess.run([*git, "diff", "--quiet", tag, "--"], check=False)
+    others = ["ls-files", "--others", "--exclude-standard"]
+    new = subprocess.run([*git, *others], capture_output=True, check=True).stdout
+    if seen.returncode or new:
+        return f"this tree is not that of {tag}; in a clean clone: git switch --detach {tag}"
+    return None
+
+
+def bill_of_materials(
+    tools: Path, version: str, out: Path, extras: tuple[str, ...] = EXTRAS
+) -> None:
+    """Write the SBOM of kadmin with extras in this environment, without the repository's tools."""
     command = [
         str(tools / "cyclonedx-py"),
         "environment",
@@ -52,7 +70,7 @@ def bill_of_materials(tools: Path, version: str, out: Path) -> None:
     ]
     command += ["--output-reproducible", "--mc-type", "application", "--no-validate"]
     bill = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    kept, own = needed(EXTRAS), {name for name, _ in direct(EXTRAS)}
+    kept, own = needed(extras), {name for name, _ in direct(extras)}
     bill["components"] = [
         each for each in bill["components"] if canonicalize_name(each["name"]) in kept
     ]
@@ -69,9 +87,11 @@ def bill_of_materials(tools: Path, version: str, out: Path) -> None:
     out.write_text(json.dumps(bill, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def main(tools: Path) -> None:
+def main(tools: Path, tag: str | None = None) -> None:
     """Build, check, and print the checksums."""
     dist = ROOT / "dist"
+    if tag is not None and (different := difference_from(tag, __version__, ROOT)) is not None:
+        sys.exit(different)
     shutil.rmtree(dist, ignore_errors=True)
     wheel, source = build(ROOT, dist)
     subprocess.run([str(tools / "twine"), "check", "--strict", str(wheel), str(source)], check=True)
@@ -82,8 +102,7 @@ def main(tools: Path) -> None:
                 "the wheel that is built from the source distribution differs from the wheel of "
                 "this tree"
             )
-    version = wheel.name.split("-")[1]
-    bill_of_materials(tools, version, dist / f"{DISTRIBUTION}-{version}.cdx.json")
+    bill_of_materials(tools, __version__, dist / f"{DISTRIBUTION}-{__version__}.cdx.json")
     sums = [
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n"
         for path in sorted(dist.iterdir())
@@ -93,4 +112,4 @@ def main(tools: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from build_images import EXTRAS, build_image
+from locked import needed
+from packaging.utils import canonicalize_name
 from support.documents.plans import document, reassignment
+from support.release.environments import TOOLS, succeed
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.docker_client import DockerClient
 
@@ -41,7 +44,7 @@ MOST_BYTES = {"kadmin": 200 * MB, "kadmin-planner": 1_300 * MB}
 @pytest.fixture(scope="session", params=EXTRAS)
 def image(request: pytest.FixtureRequest) -> Iterator[str]:
     docker = DockerClient().client
-    name = build_image(request.param, None)
+    name = build_image(request.param, TOOLS, None)
     yield name
     docker.images.remove(name)
 
@@ -90,6 +93,21 @@ def test_an_image_is_small_and_its_user_is_not_root(image: str, tmp_path: Path) 
         ]
         assert container.exec(question).output.decode().split() == ["65532", "kadmin"]
         assert kadmin(container, "--version") == f"kadmin {__version__}\n"
+
+
+def test_an_image_says_what_it_was_made_of_and_whether_it_starts(
+    image: str, tmp_path: Path
+) -> None:
+    config = DockerClient().client.images.get(image).attrs["Config"]
+    labels = {key.rpartition(".")[2]: value for key, value in config["Labels"].items()}
+    commit = succeed(["git", "rev-parse", "HEAD"], ROOT).strip()
+    assert (labels["version"], labels["revision"].removesuffix("-dirty")) == (__version__, commit)
+    _, *health = config["Healthcheck"]["Test"]
+    with started(image, tmp_path) as container:
+        assert container.exec(health).exit_code == 0
+        bill = json.loads(container.exec(["cat", "/opt/kadmin/sbom.cdx.json"]).output)
+    names = {canonicalize_name(each["name"]) for each in bill["components"]}
+    assert names == needed(EXTRAS[image.partition(":")[0]])
 
 
 def test_an_image_reassigns_on_the_network_of_the_brokers(

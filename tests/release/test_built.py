@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
 import pytest
-from build import EXTRAS, bill_of_materials, build, rebuilt_wheel
+from build import EXTRAS, bill_of_materials, build, difference_from, rebuilt_wheel
 from locked import locked, needed
 from support.release.environments import ROOT, TOOLS, interpreters, succeed
 
@@ -140,3 +140,19 @@ def test_the_bill_of_materials_lists_what_kadmin_needs(tmp_path: Path) -> None:
     succeed(
         [TOOLS / "python", "-c", judge, out, f"V{bill['specVersion'].replace('.', '_')}"], tmp_path
     )
+
+
+def test_a_release_is_of_the_tree_of_its_tag(tmp_path: Path) -> None:
+    git = ("git", "-c", "user.name=r", "-c", "user.email=r@localhost")
+    succeed([*git, "init", "--quiet", "."], tmp_path)
+    (tmp_path / "file").write_text("released")
+    succeed([*git, "add", "file"], tmp_path)
+    succeed([*git, "commit", "--quiet", "-m", "release"], tmp_path)
+    succeed([*git, "tag", "v1.2.0"], tmp_path)
+    assert difference_from("v1.2.0", "1.2.0", tmp_path) is None
+    assert difference_from("v1.2.0", "1.3.0", tmp_path) == "this tree is version 1.3.0, not v1.2.0"
+    (tmp_path / "other").write_text("new")
+    assert str(difference_from("v1.2.0", "1.2.0", tmp_path)).startswith("this tree is not that of")
+    (tmp_path / "other").unlink()
+    (tmp_path / "file").write_text("changed")
+    assert str(difference_from("v1.2.0", "1.2.0", tmp_path)).endswith("git switch --detach v1.2.0")
