@@ -2,7 +2,7 @@
 
 With `--once-more`, each live test that failed is run again, alone, when the others have ended. If
 it passes, it is listed as unsteady with its first failure. A run fails by a test that fails twice,
-by a failure of a test that needs no server, by more than three unsteady tests that have no mark
+by a failure of a test that needs no server, by more than five unsteady tests that have no mark
 `unsteady` with a reason, and by what is no test's: coverage under its floor.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from _pytest.terminal import TerminalReporter
 
-MOST_UNSTEADY = 3
+MOST_UNSTEADY = 5
 SLOWEST = 10
 ONCE_MORE_S = 900
 WITH_SERVERS = {"live", "zookeeper", *OWN_SUITES} - {"release"}
