@@ -30,6 +30,7 @@ from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.quorum import describe_quorum
 from kadmin.worlds.kafka.wire.reassignments import list_reassignments
 from kadmin.worlds.kafka.wire.records import produce
+from kadmin.worlds.kafka.wire.refusals import RefusedError
 from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
@@ -151,12 +152,21 @@ def make_topic(
     """Create a topic with a name of its own and wait until every live broker shows it with its full
     ISRs.
 
-    Controllers refuse replicas on brokers that are fenced, as after a pause of the machine.
+    A controller refuses a partition all of whose brokers are fenced, as after a pause of the
+    machine: it is asked again, for other brokers may not know of that yet.
     """
     name = f"topic-{next(_numbers)}"
-    needed = {broker for each in replicas.values() for broker in each}
-    wait_until(lambda: needed <= set(alive_brokers(connection)))
-    create_topic(connection, name, replicas, configs)
+
+    def is_made() -> bool:
+        try:
+            create_topic(connection, name, replicas, configs)
+        except RefusedError as error:
+            assert error.cause is not None
+            assert "INVALID_REPLICA_ASSIGNMENT" in error.cause, error.cause
+            return False
+        return True
+
+    wait_until(is_made)
     wait_assigned(
         connection, {TopicPartition(name, number): brokers for number, brokers in replicas.items()}
     )
