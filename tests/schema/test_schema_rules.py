@@ -547,24 +547,28 @@ def passed_through(
             yield from passed_through(below, root, part)
 
 
+def is_refused(schema: Draft202012Validator, rule: Rule, value: Any) -> bool:  # noqa: ANN401 - JSON
+    """Whether a rule refuses what stands in its place in a value."""
+    errors = list(schema.iter_errors(value))
+    if rule.keyword == "propertyNames" and any(
+        "propertyNames" in error.absolute_schema_path for error in errors
+    ):
+        return True
+    if rule.keyword == "additionalProperties" and isinstance(rule.argument, dict) and errors:
+        return True
+    return any(
+        error.validator == rule.keyword
+        and tuple(error.absolute_path)[: len(rule.place)] == rule.place
+        for error in errors
+    )
+
+
 def test_every_rule_refuses_its_bad_example() -> None:
     assert len(CASES) > 300
     for name, good, case in CASES:
         schema = Draft202012Validator(schema_of(name))
         rule = case._replace(argument=json.loads(case.argument))
-        refused = False
-        for bad in bad_examples(rule, at(good, rule.place)):
-            changed = put(good, rule.place, bad)
-            found = [
-                error
-                for error in schema.iter_errors(changed)
-                if error.validator == rule.keyword
-                and tuple(error.absolute_path)[: len(rule.place)] == rule.place
-            ]
-            named = rule.keyword == "propertyNames" and any(
-                "propertyNames" in error.absolute_schema_path
-                for error in schema.iter_errors(changed)
-            )
-            valued = rule.keyword == "additionalProperties" and isinstance(rule.argument, dict)
-            refused |= bool(found) or named or (valued and not schema.is_valid(changed))
-        assert refused, f"{name} {rule}"
+        assert any(
+            is_refused(schema, rule, put(good, rule.place, bad))
+            for bad in bad_examples(rule, at(good, rule.place))
+        ), f"{name} {rule}"
