@@ -120,7 +120,7 @@ test-kerberos: $(READY)
 	tests/with-kerberos.sh $(KERBEROS) $(PYTEST) --suite kerberos --once-more tests/kraft tests/live
 
 test-pages: $(READY)
-	$(PYTEST) -n 2 --dist loadgroup --once-more --suite pages tests/live
+	$(PYTEST) -n 2 --dist loadgroup --once-more --suite pages tests/live tests/report
 
 test-spark: $(READY)
 	$(PYTEST) -n 2 --dist loadgroup --once-more --suite spark tests/planner tests/live

@@ -75,7 +75,7 @@ def test_more_load_is_answered_at_once(mega: int, to: float) -> None:
     def load(at: float) -> float:
         return (0.2 if at < begins * LOOK_S else to) * link.bytes_per_s
 
-    for seed in range(20):
+    for seed in range(10):
         found = run(link, LIMITS, load, begins + 40, chooser(seed))
         assert sum(late > 1.5 * LATE for late in found.late[begins:]) <= 1, seed
 
@@ -111,7 +111,7 @@ def weeks_are_kept(number: int) -> None:
 
 
 def test_weeks_whose_load_changes_at_each_look() -> None:
-    weeks_are_kept(100)
+    weeks_are_kept(50)
 
 
 @pytest.mark.matrix

@@ -39,6 +39,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.pages
 def test_the_workflow_of_github_runs(checkout: Path) -> None:
     workflow = yaml.load(snippet("ci.md", "GitHub Actions", "yaml"), Loader=yaml.BaseLoader)  # noqa: S506 - BaseLoader makes only strings
     assert workflow["on"]["pull_request"]["paths"] == ["plans/**"]
@@ -103,6 +104,7 @@ def test_the_stage_of_jenkins_runs(checkout: Path) -> None:
     assert (root.get("tests"), root.get("failures")) == ("2", "1")
 
 
+@pytest.mark.pages
 def test_the_hook_of_pre_commit_runs(checkout: Path) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     (used,) = yaml.safe_load(snippet("ci.md", "pre-commit", "yaml"))["repos"][0]["hooks"]

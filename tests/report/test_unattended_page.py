@@ -72,6 +72,7 @@ def test_the_gauges_of_the_page_are_those_that_are_written() -> None:
     assert all(gauge.samples for gauge in known.gauges())
 
 
+@pytest.mark.pages
 def test_the_job_of_kubernetes_runs(cluster: SimpleController, checkout: Path) -> None:
     manifest: dict[str, Any] = yaml.safe_load(snippet("unattended.md", "Kubernetes", "yaml"))
     assert (manifest["apiVersion"], manifest["kind"]) == ("batch/v1", "CronJob")
@@ -120,6 +121,7 @@ def test_the_unit_of_systemd_runs(cluster: SimpleController, checkout: Path) -> 
     assert "kadmin_operation_exit_code" in {family.name for family in families}
 
 
+@pytest.mark.pages
 def test_the_workflow_of_github_applies_what_it_showed(
     cluster: SimpleController, checkout: Path
 ) -> None:

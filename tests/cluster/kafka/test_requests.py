@@ -84,6 +84,7 @@ def test_sizes_on_disk_by_broker(live: Sandbox) -> None:
 
 
 @pytest.mark.live
+@pytest.mark.eras
 def test_a_broker_with_two_log_directories(tmp_path: Path) -> None:
     """The room of their file system counts once, and a new replica goes where the fewest are."""
     spec = SandboxSpec(tmp_path / "sandbox", version="3.9.2", brokers=1, disks=Disks(2))

@@ -43,6 +43,9 @@ requests."""
 SEED = 20_261_121
 FIXED, PACED = (10_000_000, None), (1_000_000, 100_000_000)
 """Throttles of the plan, in bytes per second: a rate; a range, beside hours."""
+SOME_OR_ANY = pytest.mark.parametrize(
+    "sampled", [SAMPLED, pytest.param(None, marks=pytest.mark.matrix)], ids=["some", "any"]
+)
 THROTTLES = pytest.mark.parametrize(
     "rates",
     [
@@ -69,10 +72,14 @@ def violations(ground: Ground, points: list[KillPoint]) -> list[str]:
     return [each for point in points for each in ground.violations(point)]
 
 
+@SOME_OR_ANY
 @THROTTLES
-def test_f27_a_run_killed_at_any_write_is_resumed_without_loss(site: Site, rates: Rates) -> None:
+def test_f27_a_run_killed_at_any_write_is_resumed_without_loss(
+    site: Site, rates: Rates, sampled: int | None
+) -> None:
     ground = Ground(site, ERAS["2.8.2"], *rates)
-    assert violations(ground, ground.points(only_writes=True)) == []
+    points = ground.points(only_writes=True)
+    assert violations(ground, spread(points, sampled or len(points))) == []
 
 
 @pytest.mark.matrix
@@ -85,9 +92,7 @@ def test_f27_a_run_without_four_letter_words_is_resumed_as_well(
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize(
-    "sampled", [SAMPLED, pytest.param(None, marks=pytest.mark.matrix)], ids=["some", "any"]
-)
+@SOME_OR_ANY
 def test_a_decommission_of_a_dead_broker_is_resumed_from_its_writes(
     site: Site, sampled: int | None
 ) -> None:
