@@ -44,6 +44,7 @@ def test_it_is_resumed_after_every_step_and_rolled_back(
     points: list[Point], kills: DiskKills, part: int
 ) -> None:
     assert [wrong for point in points[part::PARTS] for wrong in kills.resumed(point)] == []
+    assert kills.killed
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -51,6 +52,7 @@ def test_it_is_cancelled_after_every_step_and_rolled_back(
     points: list[Point], kills: DiskKills, part: int
 ) -> None:
     assert [wrong for point in points[part::PARTS] for wrong in kills.cancelled(point)] == []
+    assert kills.killed
 
 
 def test_of_two_people_one_moves_and_the_other_changes_nothing(

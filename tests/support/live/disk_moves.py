@@ -77,9 +77,14 @@ class DiskRebalance:
 
 
 class DiskKills:
-    """Each run has topics of its own, into which records flow."""
+    """Each run has topics of its own, into which records flow.
+
+    `killed` counts the runs that were killed: one whose moves are in other waves, as directories
+    are chosen by brokers, may have no such point, and then ends by itself.
+    """
 
     def __init__(self, brokers: DiskBrokers, folder: Path) -> None:
+        self.killed = 0
         self._brokers = brokers
         self._folder = folder
         self._runs = 0
@@ -160,8 +165,10 @@ class DiskKills:
         with self._brokers.proxy() as proxy:
             runner = moves.begin(proxy)
             proxy.faults.append(point.fault(Action.CUT_BEFORE, runner.kill))
-            if (ended := runner.answer()).status != -signal.SIGKILL:
-                yield f"not killed, it ended with {ended.status}: {ended.err}"
+            ended = runner.answer()
+        self.killed += ended.status == -signal.SIGKILL
+        if ended.status not in (0, -signal.SIGKILL):
+            yield f"not killed, it ended with {ended.status}: {ended.err}"
 
     def _rolled_back(self, moves: DiskRebalance, known: set[str]) -> Iterator[str]:
         """Roll back the operation of these moves, if there is one."""

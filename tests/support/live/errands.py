@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import kafka
@@ -264,5 +264,9 @@ def left_clean(found: AnyBrokers) -> Iterator[AnyBrokers]:
         for broker in sandbox.broker_ports:
             sandbox.start_broker(broker)
         found.kadmin("cancel", "--yes")
-    with closing(kafka.KafkaAdminClient(bootstrap_servers=sandbox.bootstrap)) as admin:
+    with (
+        closing(kafka.KafkaAdminClient(bootstrap_servers=sandbox.bootstrap)) as admin,
+        # What a request deleted whose answer came too late for the client.
+        suppress(kafka.errors.UnknownTopicOrPartitionError),
+    ):
         admin.delete_topics(found.topics)
