@@ -174,8 +174,8 @@ NOT_ELECTABLE: Final = _code(
 TOPIC_EXISTS: Final = _code("KA057", "A recipe names a topic that exists.", BusyError)
 GUARD_UNCHECKED: Final = _code(
     "KA058",
-    "A guard of a deletion, or what a growth warns of, was not checked: an inventory lacks what it "
-    "needs, brokers did not answer, or the guard is waived.",
+    "A guard of a deletion, or a check of a growth, was left out: an inventory lacks the facts, "
+    "brokers did not answer, or the guard is waived.",
     None,
 )
 
@@ -198,8 +198,8 @@ CANNOT_SUBSTITUTE: Final = _code(
 )
 CANNOT_PIN: Final = _code(
     "KA063",
-    "A pin cannot be kept: its brokers may not hold or lead the partition, or share a rack, or are "
-    "on too few racks; or it is moving.",
+    "A pin cannot be kept: its brokers may not hold or lead the partition, or break the rule on "
+    "racks, or it is moving.",
     InfeasibleError,
 )
 RACK_UNKNOWN: Final = _code(
@@ -293,8 +293,8 @@ NEVER_UNCLEAN: Final = _code("KA086", "The policy forbids unclean elections of a
 # An unclean election against a live cluster whose brokers are older than Kafka 2.4.
 ELECTED_TOO: Final = _code(
     "KA087",
-    "A partition would be elected uncleanly that is not in the plan: the config of its topic lets "
-    "replicas of all its partitions lead.",
+    "A partition outside the plan would be elected uncleanly: the config of its topic concerns all "
+    "partitions.",
     StalePlanError,
 )
 

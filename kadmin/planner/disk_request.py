@@ -183,8 +183,8 @@ def disk_notes(cluster: ClusterArrays) -> Iterator[str]:
     if len(shared):
         names = name_some(cluster.broker_ids[shared].tolist())
         yield (
-            "log directories whose total_bytes and, nearly, usable_bytes are the same are taken "
-            f"to be on one file system, and count as one disk, on brokers {names}"
+            "log directories with the same total_bytes, and nearly the same usable_bytes, seem to "
+            f"share a file system: they count as one disk, on brokers {names}"
         )
     unsized = np.unique(disks.broker[(disks.total == UNKNOWN) & several[disks.broker]])
     if len(unsized):

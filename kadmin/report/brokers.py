@@ -20,9 +20,9 @@ def cordon_text(change: CordonChange) -> str:
         return f"nothing to do: {_state(before)}"
     if after is None:
         return (
-            f"the cordon of broker {before.broker_id} was taken off at the controller; the broker "
-            "is not alive, so its config cannot be read, and Kafka refuses lists with it until it "
-            "is back"
+            f"the cordon of broker {before.broker_id} was taken off at the controller\n"
+            "the broker is not alive, so its config cannot be read; Kafka refuses lists with the "
+            "broker until it is back"
         )
     lines = [_state(after)]
     if change.in_flight:

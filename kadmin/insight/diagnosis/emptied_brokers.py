@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 EMPTIED_SHARE = 0.1
 _RATE = "50MB/s"
 _CAUSES = (
-    "a new machine with this id, or lost disks; a broker that was away while clients wrote nine "
-    "times what it has looks the same"
+    "a new machine with this id, or lost disks; or it was away while clients wrote nine times "
+    "what it has"
 )
 
 

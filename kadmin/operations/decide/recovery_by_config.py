@@ -174,8 +174,8 @@ class ConfigRecoveryWork(RecoveryWork):
     def effects(self) -> str:
         """The sentence that says what it does to the cluster."""
         return (
-            f"brokers before Kafka 2.4 serve no unclean election: it goes by {self.means}; the "
-            "operation stays open until every replica is in sync, and then sets the config back"
+            f"brokers before Kafka 2.4 serve no unclean election, so kadmin uses {self.means}; the "
+            "operation sets the config back, and ends, when every replica is in sync"
         )
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
@@ -279,6 +279,6 @@ def _behind_in_words(look: ConfigLook) -> str:
     brokers = frozenset[int]().union(*look.behind.values())
     return (
         f"; {UNCLEAN_ELECTION} is as before; not in sync are {name_some(look.behind)} on "
-        f"{brokers_in_words(brokers)}: a broker up to Kafka 1.1 that returns with records which "
+        f"{brokers_in_words(brokers)}; up to Kafka 1.1, a broker that returns with records that "
         "its leader lacks ends itself until the config is true again"
     )

@@ -161,8 +161,8 @@ def _lacking(request: ThrottleRequest) -> str | None:
     if request.hours is None and not request.asked.signals:
         return None
     return (
-        "where its machine lacks a signal of the context, or the time zone, it keeps the throttle "
-        "from before, and notes that"
+        "if its machine lacks a signal of the context, or the time zone, it keeps the old throttle "
+        "and notes that"
     )
 
 

@@ -64,8 +64,8 @@ def _internal(growth: TopicGrowth, field: Field) -> Iterator[Diagnostic]:
     topic = growth.topic
     if topic in INTERNAL_TOPICS:
         message = (
-            f"{topic} is a topic that Kafka, or kadmin's record, needs: what it keeps is found by "
-            "the number of its partitions"
+            f"Kafka, or kadmin's record, needs the topic {topic}, and finds its records by the "
+            "number of partitions"
         )
         yield Diagnostic(codes.NEVER_GROWN, message, "leave it out", topic=topic, field=field)
 
@@ -132,14 +132,14 @@ def _keys(
         return
     if world is not None and compacted(topic, world):
         message = (
-            f"{topic} is compacted: the last value of a key from before stays in its old partition "
-            "for ever, beside the one in its new partition"
+            f"{topic} is compacted: the last old value of a key stays in its old partition for "
+            "ever, beside the new one"
         )
         yield Diagnostic(codes.COMPACTED, message, _WAIVER, topic=topic, field=field)
     elif (severity := warning_or_error(codes.KEYS_MOVE, policy)) is not None:
         message = (
             f"{topic}: records with keys go to other partitions than before, so those of one key "
-            "are in two partitions and have no common order"
+            "have no common order"
         )
         yield Diagnostic(codes.KEYS_MOVE, message, _WAIVER, severity, topic=topic, field=field)
 

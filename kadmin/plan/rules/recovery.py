@@ -135,8 +135,8 @@ def _elected_too(
     topics = {each.topic for each in partitions if not world.state.has_leader(each)}
     for partition in elected_too(topics, partitions, world.state):
         message = (
-            f"{partition}: it has no leader and is not in the plan; the config of its topic would "
-            "let a replica lead that lacks records"
+            f"{partition}: it has no leader and is not in the plan; by the config of its topic a "
+            "replica that lacks records would lead"
         )
         next_step = "start a broker of its replicas, or " + _AGAIN
         yield Diagnostic(codes.ELECTED_TOO, message, next_step, partition=partition)

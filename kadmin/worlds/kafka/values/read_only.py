@@ -86,7 +86,7 @@ def in_zookeeper(*, migrating: bool = False) -> UsageError:
             cause=f"its brokers have {MIGRATION_SETTING}=true",
             next_step=(
                 "use -z CONNECT in phase controllers; in phase dual-write go on until brokers are "
-                "in KRaft mode, or roll the migration back; which phase it is: "
+                "in KRaft mode, or roll the migration back; to see the phase: "
             )
             + command("doctor migration", "-z", "CONNECT", "-b", "BROKERS"),
         )
