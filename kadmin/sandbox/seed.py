@@ -16,8 +16,10 @@ from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
 from kadmin.sandbox.processes import wait_until
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.errors import error_name
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.records import produce
+from kadmin.worlds.kafka.wire.refusals import RefusedError
 from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 READY_S = 60.0
 RECORD_BYTES = 10_000
+_INVALID_REPLICA_ASSIGNMENT = 39
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ def create_topics(sandbox: Sandbox, assignments: Mapping[str, Mapping[int, Repli
 def _create_by_brokers(sandbox: Sandbox, assignments: Mapping[str, Mapping[int, Replicas]]) -> None:
     with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
         for topic, replicas in assignments.items():
-            create_topic(connection, topic, replicas)
+            create_when_alive(connection, topic, replicas)
         # Every broker has its own copy of the metadata, and a producer may ask any.
         brokers = sandbox.broker_ports
         _wait(
@@ -100,6 +103,31 @@ def _create_by_brokers(sandbox: Sandbox, assignments: Mapping[str, Mapping[int, 
                 read_metadata(connection, assignments, broker_id=at).partitions for at in brokers
             ],
         )
+
+
+def create_when_alive(
+    connection: KafkaConnection,
+    topic: str,
+    replicas: Mapping[int, Replicas],
+    configs: Mapping[str, str] | None = None,
+) -> None:
+    """Create a topic as soon as each partition has a broker that is alive.
+
+    After a pause of the machine brokers are fenced for a while, and a controller refuses a
+    partition without another one. Raises what create_topic does.
+    """
+
+    def is_created() -> bool:
+        try:
+            create_topic(connection, topic, replicas, configs)
+        except RefusedError as error:
+            if str(error.cause).startswith(error_name(_INVALID_REPLICA_ASSIGNMENT)):
+                return False
+            raise
+        return True
+
+    if not wait_until(is_created, READY_S):
+        create_topic(connection, topic, replicas, configs)
 
 
 def _wait(

@@ -22,6 +22,7 @@ from kadmin.operations.events import StepPublished
 from kadmin.operations.execute.apply import apply
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ReassignmentPlan
+from kadmin.sandbox.seed import create_when_alive
 from kadmin.worlds.kafka.cluster import kafka_context
 from kadmin.worlds.kafka.reader import read_cluster
 from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs
@@ -30,8 +31,6 @@ from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.quorum import describe_quorum
 from kadmin.worlds.kafka.wire.reassignments import list_reassignments
 from kadmin.worlds.kafka.wire.records import produce
-from kadmin.worlds.kafka.wire.refusals import RefusedError
-from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -151,22 +150,9 @@ def make_topic(
 ) -> str:
     """Create a topic with a name of its own and wait until every live broker shows it with its full
     ISRs.
-
-    A controller refuses a partition all of whose brokers are fenced, as after a pause of the
-    machine: it is asked again, for other brokers may not know of that yet.
     """
     name = f"topic-{next(_numbers)}"
-
-    def is_made() -> bool:
-        try:
-            create_topic(connection, name, replicas, configs)
-        except RefusedError as error:
-            if "INVALID_REPLICA_ASSIGNMENT" in str(error.cause):
-                return False
-            raise
-        return True
-
-    wait_until(is_made)
+    create_when_alive(connection, name, replicas, configs)
     wait_assigned(
         connection, {TopicPartition(name, number): brokers for number, brokers in replicas.items()}
     )
