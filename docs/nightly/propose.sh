@@ -1,10 +1,10 @@
 #!/bin/sh
-# Commits a plan for the load of the last four weeks on the branch kadmin/FOLDER, if it is worth its moves.
-# FOLDER is this script's own, with request.yaml. SAMPLES is the folder of samples (kadmin sample).
+# Commits a plan for the load of the last weeks on the branch kadmin/FOLDER, if it is worth its moves.
+# FOLDER is this script's own, with request.yaml. STATE is a folder that stays, with samples (kadmin sample).
 # Usage: propose.sh [COMMAND...]; COMMAND publishes the commit HEAD, by default git push.
 set -eu
 cd "$(dirname "$0")"
-: "${SAMPLES:?is to name the folder of samples}"
+: "${STATE:?is to name the folder that has samples}"
 branch=kadmin/$(basename "$PWD")
 
 # One plan at a time: a cluster that is about to change has no load to plan for.
@@ -25,10 +25,16 @@ if [ -f plan.yaml ]; then
   esac
 fi
 
-# The load is built anew, because load build keeps what it has read.
-find "$SAMPLES" -name '*.parquet' -mtime +28 -exec rm {} +
-rm -rf load inventory plan.yaml
-kadmin load build --samples "$SAMPLES" --out load --per-week
+# The load of each month begins anew, because load build keeps what it has read.
+load=$STATE/load-$(date -u +%Y-%m)
+for other in "$STATE"/load-*; do
+  [ "$other" = "$load" ] || rm -rf "$other"
+done
+find "$STATE/samples" -name '*.parquet' -mtime +28 -exec rm {} +
+kadmin load build --samples "$STATE/samples" --out "$load" --per-week
+
+ln -sfn "$load" load
+rm -rf inventory plan.yaml
 kadmin snapshot --out inventory
 kadmin propose rebalance request.yaml --inventory inventory --out plan.yaml --html plan.html >figures.txt
 cat figures.txt
@@ -38,14 +44,14 @@ git fetch --quiet --prune origin "+refs/heads/kadmin/*:refs/remotes/origin/kadmi
 if [ ! -f plan.yaml ]; then
   if git rev-parse --quiet --verify "refs/remotes/origin/$branch" >/dev/null; then
     git push --quiet origin --delete "$branch"
-    echo 'the open proposal is withdrawn'
+    echo "the branch $branch is deleted"
   fi
   exit 0
 fi
 
-# The moves of a plan on standard input; sizes and the time of the inventory change every night.
+# The moves of a plan on standard input; sizes, their order, and the time of the inventory change every night.
 moves() {
-  sed -e '/^  description: /d' -e 's/, size_bytes: [0-9]*//'
+  sed -e '/^  description: /d' -e 's/, size_bytes: [0-9]*//' | sort
 }
 new=$(moves <plan.yaml)
 for known in HEAD "refs/remotes/origin/$branch"; do

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from kadmin.sandbox import Sandbox
 
-pytestmark = [pytest.mark.live, pytest.mark.pages, pytest.mark.on("4.4.0")]
+pytestmark = [pytest.mark.live, pytest.mark.matrix, pytest.mark.on("4.4.0")]
 
 NIGHTLY = DOCS / "nightly"
 BRANCH = "kadmin/nightly"
@@ -54,7 +54,8 @@ class Operator:
 
     def run(self, command: str, **more: str) -> subprocess.CompletedProcess[str]:
         """Run a command of a job in a new checkout of main."""
-        shutil.rmtree(self.folder / "checkout", ignore_errors=True)
+        for name in ("checkout", "pod"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
         self.git("clone", "--quiet", str(self.server), "checkout")
         return shell(command, self.folder / "checkout", **self.environment, **more)
 
@@ -68,7 +69,7 @@ class Operator:
         return {
             "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
             "KADMIN_BOOTSTRAP_SERVER": self.brokers,
-            "SAMPLES": str(self.folder / "samples"),
+            "STATE": str(self.folder),
             "GH_CALLS": str(self.folder / "gh-calls"),
             "REPOSITORY": str(self.server),
         }
@@ -99,6 +100,11 @@ class Operator:
         self.git("commit", "--quiet", "--all", "--message", f"Change {name}", cwd="change")
         self.git("push", "--quiet", cwd="change")
         shutil.rmtree(self.folder / "change")
+
+    def history_of(self, year: str) -> list[str]:
+        """Return the samples and the loads of a year."""
+        found = (*self.folder.glob(f"samples/samples-{year}*"), *self.folder.glob(f"load-{year}*"))
+        return sorted(each.name for each in found)
 
     def merge(self) -> None:
         self.git("clone", "--quiet", str(self.server), "merge")
@@ -165,12 +171,17 @@ def operator(kraft: Sandbox, tmp_path: Path) -> Operator:
     found.change("request.yaml", 'within: ["22:00-06:00"]', f"within: [{closed_hours()}]")
     sandbox = f"--dir {kraft.spec.directory}"
     shell(f"kadmin sandbox seed {sandbox}", tmp_path, **found.environment)
+    (tmp_path / "load-2020-02").mkdir()
+    (tmp_path / "samples").mkdir()
+    old = tmp_path / "samples" / "samples-20200229T000000Z.parquet"
+    old.touch()
+    os.utime(old, (0, 0))
     (command,) = GITLAB["sample"]["script"]
     assert [each["run"] for each in GITHUB["sample"]["steps"]] == [command]
     found.succeed(command)
     done = shell(
         f"kadmin sandbox traffic {sandbox} --hour 1s --for 1d >traffic.txt & "
-        'kadmin sample --out "$SAMPLES" --every 1s --for 26s --hour 1s; wait',
+        'kadmin sample --out "$STATE/samples" --every 1s --for 26s --hour 1s; wait',
         tmp_path,
         **found.environment,
     )
@@ -189,9 +200,7 @@ def proposed_on(operator: Operator, job: str) -> str:
 
 def in_kubernetes(operator: Operator, name: str) -> str:
     ((script,),) = (each["args"] for each in KUBERNETES[name])
-    return str(script).replace("/work/plans", str(operator.folder / "pod")) + (
-        f"\nrm -rf {operator.folder / 'pod'}"
-    )
+    return str(script).replace("/work/plans", str(operator.folder / "pod"))
 
 
 def applied(operator: Operator, **more: str) -> str:
@@ -211,6 +220,7 @@ def test_a_proposal_is_opened_replaced_merged_applied_and_not_made_again(
     body = operator.git("show", f"{first}:nightly/plan.md", cwd="plans.git")
     digest = operator.git("show", f"{first}:nightly/plan.sha256", cwd="plans.git")[:64]
     assert body in said
+    assert operator.history_of("2020") == []
     assert f"--approved {digest} " in body
     assert "network in, worst hour / fair" in body
     assert "has this plan" in proposed_on(operator, "gitlab")
@@ -247,7 +257,9 @@ def test_a_proposal_is_opened_replaced_merged_applied_and_not_made_again(
     operator.succeed("kadmin verify nightly/plan.yaml")
 
     # The next night has nothing to propose.
-    assert "nothing worth moving" in proposed_on(operator, "kubernetes")
+    printed = proposed_on(operator, "kubernetes")
+    assert "nothing worth moving" in printed
+    assert f"the branch {BRANCH} is deleted" in printed
     assert operator.proposal() == ""
 
     # What was rolled back is not applied again.
