@@ -45,6 +45,7 @@ def lay_out(folder: Path) -> None:
         _write(pages / source.relative_to(ROOT), text)
     for picture in (*(ROOT / "docs").glob("*.png"), *(ROOT / "docs").glob("*.svg")):
         shutil.copy(picture, pages / "docs")
+    shutil.copytree(ROOT / "docs" / "nightly", pages / "docs" / "nightly")
     _write(pages / "plans" / "index.md", _plans())
     for page in PAGES:
         _write_sections(pages / "docs", page)

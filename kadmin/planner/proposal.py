@@ -249,6 +249,7 @@ def _plan(
         request.throttle,
         elect=Elect.AT_END,
         order=order,
+        hours=request.hours,
         allow_replication_factor_change=any(
             len(target.replicas) != len(target.current or ()) for target in reassignments
         ),

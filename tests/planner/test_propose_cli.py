@@ -32,8 +32,10 @@ from kadmin.inventory import (
     write_inventory,
 )
 from kadmin.java import find_java
+from kadmin.plan.hours import parse_window
 from kadmin.plan.model import (
     Elect,
+    HoursSpec,
     PlanHeader,
     ReassignmentPlan,
     RebalanceRequest,
@@ -193,6 +195,16 @@ def test_the_throttle_of_a_request_is_that_of_the_plan(
     done = propose(folder, "-", "--inventory", "inv", "--out", "plan.yaml", data=request)
     assert done.status == 0, done.err
     assert plan(folder / "plan.yaml").throttle == carried
+
+
+def test_the_hours_of_a_request_are_those_of_the_plan(folder: Path) -> None:
+    hours = '{within: ["22:00-06:00", sat-sun], zone: Europe/Berlin, outside: 5MB/s}'
+    request = REQUEST.replace("spec: {", f"spec: {{hours: {hours}, ")
+    done = propose(folder, "-", "--inventory", "inv", "--out", "plan.yaml", data=request)
+    assert done.status == 0, done.err
+    windows = (parse_window("22:00-06:00"), parse_window("sat-sun"))
+    carried = HoursSpec(windows, "Europe/Berlin", outside=5_000_000)
+    assert plan(folder / "plan.yaml").hours == carried
 
 
 def test_the_warning_of_a_plan_without_a_throttle_names_a_command_that_works(folder: Path) -> None:

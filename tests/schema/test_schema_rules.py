@@ -211,14 +211,15 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                 },
                 "only_if": {"gain": "5%"},
                 "throttle": throttle,
+                "hours": {**hours, "outside": "pause"},
             },
         }
-        for throttle, racks in (
-            ({"rate": "1B/s"}, "strict"),
-            ({"finish_in": "1h"}, {"at_least": 2}),
-            ({"link_budget": "1B/s"}, "strict"),
-            (FOLLOWING, "strict"),
-            ({"disks": "1B/s"}, "strict"),
+        for throttle, racks, hours in (
+            ({"rate": "1B/s"}, "strict", {"within": ["sun"], "zone": "UTC"}),
+            ({"finish_in": "1h"}, {"at_least": 2}, {"quiet": 0.7, "of": "load"}),
+            ({"link_budget": "1B/s"}, "strict", {"within": ["sun"], "zone": "UTC"}),
+            (FOLLOWING, "strict", {"within": ["sun"], "zone": "UTC"}),
+            ({"disks": "1B/s"}, "strict", {"within": ["sun"], "zone": "UTC"}),
         )
     ],
     "cluster-inventory": [

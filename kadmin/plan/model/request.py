@@ -23,6 +23,7 @@ from kadmin.plan.model.field_types import (
     TopicPattern,
 )
 from kadmin.plan.model.header import PlanHeader
+from kadmin.plan.model.hours import PlanHours
 from kadmin.plan.model.load_spec import LoadSpec, OnlyIf
 from kadmin.plan.model.throttle import Throttle
 from kadmin.plan.units import format_percent, format_surplus, parse_surplus
@@ -283,6 +284,7 @@ class RebalanceRequest:
         Throttle | None,
         "The throttle of the proposed plan; with none its copies may use the whole network.",
     ] = None
+    hours: Annotated[PlanHours | None, "The hours of the proposed plan."] = None
 
     @property
     def only_replaces(self) -> bool:

@@ -18,6 +18,7 @@ from kadmin.globs import matches
 from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.model import RackFloor, Racks
+from kadmin.plan.rules.hours import check_hours
 from kadmin.plan.rules.names import nearest, other_cluster
 from kadmin.plan.rules.policy import futile
 from kadmin.plan.rules.request_contradictions import contradictions
@@ -67,6 +68,7 @@ def check_request(
     yield from _substitutes(request)
     yield from contradictions(request)
     yield from check_throttle(request.throttle)
+    yield from check_hours(request.hours, request.throttle)
     if world is not None:
         yield from check_scope(request, _scope_of(world))
         yield from unmatched_patterns(request, world.state.topics, policy)

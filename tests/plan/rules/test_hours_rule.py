@@ -13,6 +13,7 @@ from kadmin.plan.model import (
     PartitionTarget,
     PlanHeader,
     ReassignmentPlan,
+    RebalanceRequest,
     ThrottleBy,
     ThrottleSpec,
 )
@@ -64,6 +65,14 @@ def test_hours_that_change_nothing_are_a_warning(
     ((code, severity, text),) = found(hours, throttle)
     assert (code, severity) == (codes.HOURS_WITHOUT_EFFECT, "warning")
     assert text.startswith(f"spec.hours changes nothing: {said}")
+
+
+def test_a_request_is_judged_as_its_plan_would_be() -> None:
+    hours = HoursSpec(NIGHTS, "Europe/Berln", outside=5_000_000)
+    request = RebalanceRequest(PlanHeader(), throttle=FIXED, hours=hours)
+    problems = [(each.code, each.severity) for each in check(request)]
+    assert problems == [(code, severity) for code, severity, _ in found(hours)]
+    assert [code for code, _ in problems] == [codes.UNKNOWN_ZONE, codes.HOURS_WITHOUT_EFFECT]
 
 
 @pytest.mark.parametrize("throttle", [FIXED, UNTHROTTLED, None])
