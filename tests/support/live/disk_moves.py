@@ -173,7 +173,9 @@ class DiskKills:
     def _rolled_back(self, moves: DiskRebalance, known: set[str]) -> Iterator[str]:
         """Roll back the operation of these moves, if there is one."""
         for operation in self._brokers.operations().keys() - known:
-            yield from _failed(moves.elsewhere("rollback", operation), "rollback")
+            # The lock of one that was killed at its last writes is free a session later.
+            ended = moves.elsewhere("rollback", operation, "--lock-timeout", "60")
+            yield from _failed(ended, "rollback")
         if (seen := moves.seen()) != moves.before:
             yield f"not as before: {seen}"
 

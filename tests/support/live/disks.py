@@ -61,6 +61,20 @@ class DiskBrokers(Brokers):
         with Store.connect(self.sandbox.connect_string) as store:
             yield zookeeper_context(store, Paths(), clock, tell)
 
+    def topic(
+        self, replicas: Mapping[int, Replicas], *, min_isr: int = 1
+    ) -> tuple[TopicPartition, ...]:
+        """Make a topic, and wait until each replica has a directory."""
+        found = super().topic(replicas, min_isr=min_isr)
+        wait_until(
+            lambda: all(
+                self.copies(partition, broker)
+                for partition in found
+                for broker in replicas[partition.partition]
+            )
+        )
+        return found
+
     def filled(self, replicas: Mapping[int, Replicas]) -> tuple[TopicPartition, ...]:
         """Make a topic, and write more than one fetch to each partition."""
         partitions = self.topic(replicas)
