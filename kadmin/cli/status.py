@@ -49,7 +49,10 @@ def status(
 
     bound_s = options.watch_bound(timeout, watch=watch)
     if isinstance(cluster, Fleet):
-        options.refuse_watch(watch=watch)
+        if watch:
+            from kadmin.cli.fleet_watch import watch_fleet
+
+            return watch_fleet(cluster, bound_s, output)
         return _of_fleet(cluster, bound_s or options.READ_TIMEOUT_S, output)
     with open_context(cluster, timeout_s=bound_s) as context:
         reader = StatusReader(context)
