@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from kadmin.report.screen import Meaning
 
 KEYS = "p pause  c cancel  t throttle  q quit"
-_NARROW = 60
-_NARROW_COLUMNS: tuple[str, ...] = ("cluster", "wave", "rate", "left")
-"""The columns of a narrow screen; the others are in a second line of each row."""
+_FIRST_OF_TWO: tuple[str, ...] = ("cluster", "wave", "rate", "left")
+_SECOND_OF_TWO = ("operation", "last event", "signal")
+"""The columns of rows of two lines, where one line has too little for the last event."""
 _LEAST_EVENT = 24
-_YIELDING = {"operation": 9, "signal": 14}
-"""The columns that shrink where the last event has less than its least width, and their widths."""
+_SHORT_ID = 9
+"""The width of an operation's id that keeps its random end alone."""
 _GAP = "  "
+_CUT = "..."
 _LEAST_HEIGHT = 5
 _FOOT = 2
 """Lines below rows and details: an empty one, and the keys."""
@@ -64,50 +65,59 @@ def screen_lines(
     for at, block in enumerate(blocks[start : start + shown], start):
         lines += [Line(text, rows[at].meaning, at == chosen) for text in block]
     details = [
-        Line(part)
+        Line(_cut(part, width))
         for text in rows[chosen].details
-        for part in wrap(text, width, subsequent_indent=_GAP * 2)
+        for part in wrap(text, max(width, 1), subsequent_indent=_GAP * 2)
     ]
     lines = [*lines, Line(""), *details][: height - _FOOT]
     lines += [Line("")] * (height - 1 - len(lines))
-    position = f"{chosen + 1} of {len(rows)}{_GAP}" if len(rows) > shown else ""
-    return [*lines, Line(_cut(message or f"{position}{KEYS}", width))]
+    position = f"{_GAP}up, down: row {chosen + 1} of {len(rows)}" if len(rows) > 1 else ""
+    keys = KEYS + position if len(KEYS + position) <= width else KEYS
+    return [*lines, Line(_cut(message or keys, width))]
 
 
 def _widths(rows: Sequence[Row], width: int) -> dict[str, int]:
-    """Return the width of each column of a row's first line."""
-    names = _NARROW_COLUMNS if width < _NARROW else COLUMNS
+    """Return the width of each column in the first line of a row.
+
+    With too little for the last event, ids of operations are cut, and then rows have two lines.
+    """
     cells = [_cells(row) for row in rows]
-    if all(each.get("signal", NOTHING) == NOTHING for each in cells):
-        names = tuple(name for name in names if name != "signal")
     found = {
-        name: max(len(each.get(name, "")) for each in [{name: name}, *cells]) for name in names
+        name: max(len(each.get(name, "")) for each in [{name: name}, *cells]) for name in COLUMNS
     }
-    for name, least in _YIELDING.items():
-        taken = sum(found.values()) + len(_GAP) * len(found)
-        missing = taken - width - max(0, found.get("last event", 0) - _LEAST_EVENT)
-        if name in found and missing > 0:
-            found[name] = min(found[name], least)
-    return found
+    if all(each.get("signal", NOTHING) == NOTHING for each in cells):
+        del found["signal"]
+    least = found | {"last event": min(found["last event"], _LEAST_EVENT)}
+    if _line_width(least) <= width:
+        return found
+    found["operation"] = least["operation"] = _SHORT_ID
+    if _line_width(least) <= width:
+        return found
+    first = {name: found[name] for name in _FIRST_OF_TWO}
+    missing = max(0, _line_width(first) - width)
+    return first | {"cluster": max(first["cluster"] - missing, 0)}
+
+
+def _line_width(widths: Mapping[str, int]) -> int:
+    return sum(widths.values()) + len(_GAP) * len(widths)
 
 
 def _row_lines(row: Row, widths: Mapping[str, int], width: int, *, chosen: bool) -> list[str]:
     cells = _cells(row)
+    marker = "> " if chosen else _GAP
     first = [
         _cut(cells[name], wide, name).ljust(wide) for name, wide in widths.items() if name in cells
     ]
-    marker = "> " if chosen else _GAP
-    if width >= _NARROW:
+    if "last event" in widths:
         return [_cut(f"{marker}{_GAP.join([*first, row.text])}".rstrip(), width)]
-    below = [
-        _cut(cells[name], _YIELDING.get(name, width), name)
-        for name in COLUMNS
-        if name not in widths and cells.get(name, NOTHING) != NOTHING
+    second = [
+        _cut(cells[name], _SHORT_ID if name == "operation" else width, name)
+        for name in _SECOND_OF_TWO
+        if cells.get(name, NOTHING) != NOTHING
     ]
-    second = _GAP.join(filter(None, [*below, row.text]))
     return [
-        _cut(f"{marker}{_GAP.join(first)}".rstrip(), width),
-        _cut(f"{_GAP * 2}{second}", width),
+        _cut(f"{marker}{_GAP.join(first if row.cells else [row.cluster])}".rstrip(), width),
+        _cut(f"{_GAP * 2}{_GAP.join([*second, row.text])}".rstrip(), width),
     ]
 
 
@@ -116,7 +126,12 @@ def _cells(row: Row) -> Mapping[str, str]:
 
 
 def _cut(text: str, width: int, column: str = "") -> str:
-    """Return text of at most `width` characters: an operation's id keeps its random end."""
+    """Return text of at most `width` characters.
+
+    Names of clusters and ids of operations keep their ends, in which they differ.
+    """
     if len(text) <= width:
         return text
-    return f"...{text[3 - width :]}" if column == "operation" else f"{text[: width - 3]}..."
+    kept = max(0, width - len(_CUT))
+    is_name = column in {"cluster", "operation"} and kept > 0
+    return f"{_CUT}{text[-kept:]}" if is_name else f"{text[:kept]}{_CUT}"[:width]

@@ -14,7 +14,7 @@ from kadmin.plan.signals import readable_amount
 from kadmin.plan.units import readable_rate
 from kadmin.report.fleet import failure_answer, failure_lines
 from kadmin.report.operations.history import moment_text
-from kadmin.report.operations.progress_line import fields, wave_text
+from kadmin.report.operations.progress_line import fields
 from kadmin.report.operations.status import ended_text, status_answer, status_text
 from kadmin.report.screen import Meaning
 from kadmin.report.text import NOTHING, duration
@@ -140,7 +140,7 @@ def _cells(found: Unfinished, status: Status) -> dict[str, str]:
     progress, state = found.progress, _state(found, status)
     cells = {"operation": found.listing.operation_id, "signal": _signals(found)}
     if progress is not None:
-        cells["wave"] = wave_text(progress.wave, progress.waves).removeprefix("wave ")
+        cells["wave"] = f"{progress.wave}/{progress.waves}" if progress.waves else ""
         cells["rate"] = "" if progress.rate is None else readable_rate(progress.rate)
         cells["left"] = "" if progress.eta_s is None else duration(progress.eta_s)
     if state != OperationState.RUNNING:
@@ -163,7 +163,7 @@ def _signals(found: Unfinished) -> str:
 
 def _signal_text(signal: SignalValue) -> str:
     value = "?" if signal.value is None else readable_amount(signal.value, signal.unit)
-    return f"{signal.name} {value} of {readable_amount(signal.limit, signal.unit)}"
+    return f"{value} of {readable_amount(signal.limit, signal.unit)} {signal.name}"
 
 
 def _share(signal: SignalValue) -> float:
