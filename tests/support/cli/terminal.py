@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
 ROOT = Path(__file__).parents[3]
@@ -161,15 +161,23 @@ class Terminal:
         """The modes of the terminal: echo, lines or keys, signals."""
         return termios.tcgetattr(self._master)
 
-    def type(self, keys: str, after: str, within_s: float = WAIT_S) -> None:
+    def type(self, keys: str, after: str) -> None:
         """Type keys once the terminal shows a text."""
-        self.wait_for(after, within_s)
+        self.wait_for(after)
         os.write(self._master, keys.encode())
 
-    def wait_for(self, text: str, within_s: float = WAIT_S) -> None:
+    def answer(self, line: str, prompt: str) -> None:
+        """Type a line once the last words on the terminal are a prompt: earlier ones stay there."""
+        self._wait(lambda: self.shown.text.endswith(prompt), prompt)
+        os.write(self._master, f"{line}\n".encode())
+
+    def wait_for(self, text: str) -> None:
         """Wait until the terminal shows a text."""
-        until = time.monotonic() + within_s
-        while text not in self.shown.text:
+        self._wait(lambda: text in self.shown.text, text)
+
+    def _wait(self, condition: Callable[[], bool], text: str) -> None:
+        until = time.monotonic() + WAIT_S
+        while not condition():
             left = max(0.0, until - time.monotonic())
             readable = select.select([self._master], [], [], left)[0]
             assert readable, f"{text!r} is not on the screen:\n{self.shown.text}"
