@@ -1,29 +1,22 @@
-"""`status --watch` for several contexts: each cluster is read again and again in its own thread."""
+"""Reads the status of several clusters again and again, each in a thread of its own."""
 
 from __future__ import annotations
 
-import math
 import queue
-import sys
 import threading
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import typer
-
-from kadmin.cli.context import GRACE_S, ticking
+from kadmin.cli.context import GRACE_S
 from kadmin.cli.deadline import late
-from kadmin.cli.options import BETWEEN_READS_S, OutputFormat
+from kadmin.cli.options import BETWEEN_READS_S
 from kadmin.cli.side_by_side import teller
-from kadmin.cli.terminal import screen_of
 from kadmin.errors import KadminError, UnreachableError, UsageError
 from kadmin.operations.context import Clock
 from kadmin.operations.reading.status import StatusReader
 from kadmin.operations.reading.verify import history
-from kadmin.report.operations.watched import Watched
-from kadmin.report.operations.watched_clusters import WatchedCluster, cluster_lines, watched_answer
-from kadmin.schema.shapes import to_json
+from kadmin.report.operations.watched_clusters import WatchedCluster
 from kadmin.worlds.open import connect
 
 if TYPE_CHECKING:
@@ -38,37 +31,6 @@ _LONGEST_WAIT_S = 60.0
 """A queue takes no infinite wait."""
 
 
-def watch_fleet(fleet: Fleet, timeout_s: float | None, output: OutputFormat) -> int:
-    """Watch clusters until --timeout, on one screen or in lines; return the highest exit code.
-
-    Lines also end once no operation is unfinished; a screen ends when its reader quits.
-    """
-    if len(fleet.clusters) > MOST_CLUSTERS:
-        raise UsageError(
-            f"--watch reads {MOST_CLUSTERS} clusters at once, and the pattern matches "
-            f"{len(fleet.clusters)}.",
-            next_step="--context with a pattern that matches fewer, or leave --watch out",
-        )
-    screen = screen_of(sys.stdout)
-    on_screen = screen.live and sys.stdin.isatty() and output is OutputFormat.HUMAN
-    # No alarm: this thread never waits beyond the deadline, and a command that a key has started
-    # has limits of its own.
-    with ticking(None) as clock:
-        clock.until = math.inf if timeout_s is None else clock.now() + timeout_s
-        watch = FleetWatch(fleet, clock, ends=not on_screen)
-        try:
-            watch.start()
-            if on_screen:
-                from kadmin.cli.status_screen import show
-
-                show(watch, screen)
-            else:
-                _write_lines(watch, output)
-        finally:
-            watch.close()
-        return watch.exit_code(timeout_s)
-
-
 class FleetWatch:
     """Reads the clusters of a fleet again and again, and has the latest answer of each.
 
@@ -77,6 +39,13 @@ class FleetWatch:
     """
 
     def __init__(self, fleet: Fleet, clock: Clock, *, ends: bool) -> None:
+        """Raise UsageError for too many clusters."""
+        if len(fleet.clusters) > MOST_CLUSTERS:
+            raise UsageError(
+                f"--watch reads {MOST_CLUSTERS} clusters at once, and the pattern matches "
+                f"{len(fleet.clusters)}.",
+                next_step="--context with a pattern that matches fewer, or leave --watch out",
+            )
         self.fleet = fleet
         self.clock = clock
         self._ends = ends
@@ -184,24 +153,3 @@ class FleetWatch:
     def _teller(self, name: str) -> EventSink:
         """Print the notes of a cluster, but not over a screen."""
         return teller(name) if self._ends else lambda _: None
-
-
-def _write_lines(watch: FleetWatch, output: OutputFormat) -> None:
-    """Write each answer that is new, and every one again after a time."""
-    lines: dict[tuple[str, int], Watched] = {}
-    screen, clock = screen_of(sys.stdout), watch.clock
-    while not watch.ended and not clock.over:
-        found = watch.take(clock.until - clock.now())
-        if found is None:
-            continue
-        head, texts = f"{found.name}: {clock.timestamp()} ", cluster_lines(found)
-        if output is OutputFormat.JSON:
-            text = to_json(watched_answer(found), indent=None)
-            head, texts = "", [(text, text)]
-        for at, (text, lasting) in enumerate(texts):
-            line = lines.setdefault((found.name, at), Watched(_write, screen, clock))
-            line.line(text, head, lasting)
-
-
-def _write(text: str) -> None:
-    typer.echo(text, nl=False)
