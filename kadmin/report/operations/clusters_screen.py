@@ -79,7 +79,7 @@ def screen_lines(
 def _widths(rows: Sequence[Row], width: int) -> dict[str, int]:
     """Return the width of each column in the first line of a row.
 
-    With too little for the last event, ids of operations are cut, and then rows have two lines.
+    Where a last event is cut, ids of operations are; with too little of it, rows have two lines.
     """
     cells = [_cells(row) for row in rows]
     found = {
@@ -87,10 +87,10 @@ def _widths(rows: Sequence[Row], width: int) -> dict[str, int]:
     }
     if all(each.get("signal", NOTHING) == NOTHING for each in cells):
         del found["signal"]
-    least = found | {"last event": min(found["last event"], _LEAST_EVENT)}
-    if _line_width(least) <= width:
+    if _line_width(found) <= width:
         return found
-    found["operation"] = least["operation"] = _SHORT_ID
+    found["operation"] = _SHORT_ID
+    least = found | {"last event": min(found["last event"], _LEAST_EVENT)}
     if _line_width(least) <= width:
         return found
     first = {name: found[name] for name in _FIRST_OF_TWO}

@@ -74,7 +74,8 @@ def rows_of(cluster: WatchedCluster) -> list[Row]:
         return [Row(cluster.name, text=silence or "is being read")]
     if not status.operations:
         idle = silence or _idle_text(cluster)
-        return [Row(cluster.name, text=idle, details=_details(status, cluster))]
+        _, *others = _details(status, cluster)
+        return [Row(cluster.name, text=idle, details=(idle, *others))]
     return [
         Row(
             cluster.name,
