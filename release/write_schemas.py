@@ -145,6 +145,9 @@ ANSWERS = {
     "sample": Published("Answer of kadmin sample", snapshots.SamplesAnswer),
     "snapshot": Published("Answer of kadmin snapshot", snapshots.SnapshotAnswer),
     "status": Published("Answer of kadmin status", operations.StatusAnswer),
+    "status-watch": Published(
+        "A line of kadmin status --watch for several contexts", fleet.WatchedStatus
+    ),
     "throttle-audit": Published("Answer of kadmin throttle audit", throttles.AuditAnswer),
     "throttle-clear": Published("Answer of kadmin throttle clear", throttles.ThrottleChangesAnswer),
     "throttle-set": Published("Answer of kadmin throttle set", throttles.ThrottleChangesAnswer),

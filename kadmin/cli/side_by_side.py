@@ -79,7 +79,7 @@ class _Reading(Generic[Found]):
         cluster = self.fleet.clusters[name]
         try:
             with connect(
-                cluster, Clock(self.until), _teller(name), reads=self.reads_only
+                cluster, Clock(self.until), teller(name), reads=self.reads_only
             ) as context:
                 return FromCluster(name, self.read(cluster, context))
         except KadminError as error:
@@ -148,7 +148,7 @@ def highest_exit_code(found: Sequence[FromCluster[Found]], others: Sequence[int]
     return max([0, *(each.error.exit_code for each in found if each.error is not None), *others])
 
 
-def _teller(name: str) -> Callable[[Event], None]:
+def teller(name: str) -> Callable[[Event], None]:
     """Print the notes of a cluster with its name."""
     from kadmin.operations.events import Note
 

@@ -41,15 +41,19 @@ def status(
     """Show unfinished operations and their progress.
 
     With --watch, a terminal is redrawn; a pipe gets lines on each change, and at least every 30 s.
-    With -o json, each answer is one line. An outage of the cluster does not end the command.
-    Several contexts are read once.
+    With -o json, each answer is one line. An outage of the cluster does not end the command. Of
+    several contexts, a terminal shows a row for each operation, with keys to pause, cancel and
+    throttle it; a pipe gets lines that begin with the context.
     """
     from kadmin.operations.reading.status import StatusReader
     from kadmin.report.operations.status import status_answer, status_text
 
     bound_s = options.watch_bound(timeout, watch=watch)
     if isinstance(cluster, Fleet):
-        options.refuse_watch(watch=watch)
+        if watch:
+            from kadmin.cli.status_watch import watch_fleet
+
+            return watch_fleet(cluster, bound_s, output)
         return _of_fleet(cluster, bound_s or options.READ_TIMEOUT_S, output)
     with open_context(cluster, timeout_s=bound_s) as context:
         reader = StatusReader(context)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import socket
 import time
 from typing import TYPE_CHECKING, Any
@@ -153,7 +154,7 @@ def test_tables_of_several_have_a_column_for_the_cluster(tmp_path: Path, cluster
 
 @pytest.mark.parametrize(
     "line",
-    ["status --watch", "inspect topics --watch", "history", "apply plan.yaml", "diff p.yaml"],
+    ["inspect topics --watch", "history", "apply plan.yaml", "diff p.yaml"],
 )
 def test_what_is_of_one_cluster_takes_no_pattern(tmp_path: Path, line: str) -> None:
     environment = contexts(
@@ -171,3 +172,23 @@ def test_a_pattern_that_matches_nothing_names_the_contexts(tmp_path: Path) -> No
     answer = command("doctor", "--context", "x*", environment=environment)
     assert answer.status == 64
     assert "there are a" in answer.err
+
+
+def test_a_cluster_that_does_not_answer_keeps_no_other_line_back(
+    tmp_path: Path, cluster: str, silent: str
+) -> None:
+    """The reading of a cluster ends once nothing is unfinished there; the silent one goes on."""
+    entries = {
+        "a": {"zookeeper": {"connect": f"{silent}/kafka"}},
+        "b": {"zookeeper": {"connect": cluster}},
+    }
+    environment = contexts(tmp_path / "contexts.json", entries)
+    watch = ["status", "--watch", "--context", "*", "--timeout", "6"]
+    answer = command(*watch, environment=environment)
+    assert answer.status in {6, 8}, "no answer by the deadline of the command, or of a call"
+    lines = answer.out.splitlines()
+    assert re.fullmatch(r"b: \S+Z no operation is unfinished", lines[0]), answer.out
+    told = command(*watch, "-o", "json", environment=environment)
+    values = [json.loads(line) for line in told.out.splitlines()]
+    assert [validate_value(each, "answers/status-watch") for each in values] == [[]] * len(values)
+    assert (values[0]["context"], values[0]["operations"]) == ("b", [])

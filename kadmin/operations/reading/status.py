@@ -17,6 +17,7 @@ from kadmin.operations.reading.next_action import advanced, obstacle_of
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.rate_history import changed_rates
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
+from kadmin.operations.reading.timeline import last_event
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.events import Progressed
     from kadmin.operations.reading.rate_history import RateHistory
+    from kadmin.operations.reading.timeline import TimelineEvent
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing, OperationRecord, ThrottleRecord
 
@@ -47,7 +49,7 @@ class Unfinished:
     begins. `throttle` is the present one. `waits_for` is the reason for which a runner would wait
     or stop on the present cluster; empty where the next request can be published. `unknown` is the
     reason that the cluster was not read. `read_at` is the time at which it was. `rates` are those
-    of its throttle so far, None where it did not change.
+    of its throttle so far, None where it did not change. `last_event` is the last one on record.
     """
 
     listing: Listing
@@ -58,6 +60,7 @@ class Unfinished:
     unknown: str = ""
     read_at: datetime | None = None
     rates: RateHistory | None = None
+    last_event: TimelineEvent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +160,10 @@ class StatusReader:
         steps = self._context.operations.steps(listing.operation_id)
         throttle = current_throttle(record, steps)
         rates = changed_rates(record, steps, self._context.clock.utc())
-        return Unfinished(listing, record, throttle=throttle, unknown=unknown, rates=rates)
+        last = last_event(record, listing, steps)
+        return Unfinished(
+            listing, record, throttle=throttle, unknown=unknown, rates=rates, last_event=last
+        )
 
     def _with_request(self, listing: Listing) -> Listing:
         """Return the listing with a request that no runner confirmed yet: the next one obeys it."""
@@ -206,4 +212,5 @@ class StatusReader:
         else:
             progress = replace(progress, eta_s=None)
         rates, waits_for = changed_rates(record, steps, at), obstacle_of(action)
-        return Unfinished(listing, record, progress, throttle, waits_for, read_at=at, rates=rates)
+        found = Unfinished(listing, record, progress, throttle, waits_for, read_at=at, rates=rates)
+        return replace(found, last_event=last_event(record, listing, steps))

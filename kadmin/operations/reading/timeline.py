@@ -210,6 +210,18 @@ def moments(found: Timeline) -> tuple[TimelineEvent, ...]:
     return (started, *merge(changes, steps, key=lambda each: (each.at, each.turn)))
 
 
+def last_event(record: OperationRecord, listing: Listing, steps: Sequence[Step]) -> TimelineEvent:
+    """Return the last event on record, without the amounts of a step."""
+    found = [TimelineEvent(record.created_at, TimelineEventKind.STARTED, str(record.author))]
+    found += filter(None, map(_moment, (*listing.changes, listing.status)))
+    found += [
+        TimelineEvent(step.at, TimelineEventKind.STEP, span=StepSpan(step, None, None, None, None))
+        for step in steps
+        if not _is_answered_write(step)
+    ]
+    return max(reversed(found), key=lambda each: (each.at, each.turn))
+
+
 def _moment(change: OperationStatus) -> TimelineEvent | None:
     """Return the moment of a change of the status.
 

@@ -42,6 +42,7 @@ from kadmin.wording import brokers_in_words, name_some
 if TYPE_CHECKING:
     from kadmin.operations.reading.timeline import StepSpan, Timeline, TimelineEvent
     from kadmin.operations.record.holder import Holder
+    from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.steps import Replaced, Step
 
 _ASKED_AT = re.compile(r" at \d{4}-\d\d-\d\dT\S+$")
@@ -64,7 +65,10 @@ def operation_text(found: Timeline, holder: Holder | None) -> str:
         "throttle": "" if throttle is None else str(throttle),
         "to copy": about(found.to_copy_bytes) if found.targets else "",
     }
-    rows = [[each.at, *_amounts(each.span), moment_text(each, found)] for each in moments(found)]
+    rows = [
+        [each.at, *_amounts(each.span), moment_text(each, record, found.waves)]
+        for each in moments(found)
+    ]
     lines = [
         f"operation {record.operation_id} ({record.kind}, {state})",
         *(f"  {name}: {one_line(text)}" for name, text in head.items() if text),
@@ -89,12 +93,12 @@ def operation_answer(found: Timeline) -> HistoryAnswer:
     return HistoryAnswer((operation,))
 
 
-def moment_text(moment: TimelineEvent, found: Timeline) -> str:
-    """Describe an event of the timeline in one line."""
+def moment_text(moment: TimelineEvent, record: OperationRecord, waves: int) -> str:
+    """Describe an event of the timeline in one line; `waves` are those of the operation."""
     if moment.span is not None:
-        return _step_text(moment.span, found.waves)
+        return _step_text(moment.span, waves)
     if moment.status is None or moment.turn is TimelineEventKind.RESUMED:
-        first = found.record.throttle if moment.turn is TimelineEventKind.STARTED else None
+        first = record.throttle if moment.turn is TimelineEventKind.STARTED else None
         throttle = "" if first is None else f"; throttle {first}"
         return one_line(f"{moment.turn.name.lower()} by {moment.by}{throttle}")
     if moment.turn is TimelineEventKind.ENDED and moment.status.throttle_removed:

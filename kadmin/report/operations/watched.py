@@ -46,11 +46,14 @@ class Watched:
         self._drawn = "".join(f"{line}\n" for line in shown)
         self._write(f"\r{ERASE_BELOW}{self._drawn}\x1b[{len(shown)}A")
 
-    def line(self, text: str, head: str = "") -> None:
-        """Write text below its head, if the text is new or the last was written REPEATED_S ago."""
-        now = self._clock.now()
-        if text != self._told or now - self._told_at >= REPEATED_S:
-            self._told, self._told_at = text, now
+    def line(self, text: str, head: str = "", lasting: str | None = None) -> None:
+        """Write text after its head, if it is new or the last was written REPEATED_S ago.
+
+        `lasting` is the part that makes it new, where that is not the whole text.
+        """
+        now, told = self._clock.now(), text if lasting is None else lasting
+        if told != self._told or now - self._told_at >= REPEATED_S:
+            self._told, self._told_at = told, now
             self._write(f"{head}{text}\n")
 
     def close(self) -> None:

@@ -228,7 +228,15 @@ def _span_section(found: Timeline) -> page.Section:
 def _row(moment: TimelineEvent, whole: float, found: Timeline) -> tuple[page.PageCell, ...]:
     span = moment.span
     if span is None:
-        cells = (NOTHING, moment_text(moment, found), one_line(moment.at), "", "", "", "")
+        cells = (
+            NOTHING,
+            moment_text(moment, found.record, found.waves),
+            one_line(moment.at),
+            "",
+            "",
+            "",
+            "",
+        )
         return tuple(page.PageCell(text) for text in cells)
     took = took_s(span)
     bars = (
@@ -239,7 +247,7 @@ def _row(moment: TimelineEvent, whole: float, found: Timeline) -> tuple[page.Pag
     copies = span.moved_bytes
     return (
         page.PageCell(str(span.step.number), span.step.number),
-        page.PageCell(moment_text(moment, found)),
+        page.PageCell(moment_text(moment, found.record, found.waves)),
         page.PageCell(one_line(moment.at)),
         page.PageCell(UNKNOWN if took is None else duration(took), took),
         page.PageCell("" if bars else UNKNOWN, bars=bars),

@@ -173,7 +173,7 @@ def test_a_heal_tells_what_it_deleted_and_what_it_replaced() -> None:
         HealStep(3, "2026-01-01T00:00:03Z"),
     ]
     found = timeline(record, listing, steps, READ_AT)
-    assert [moment_text(each, found) for each in moments(found)] == [
+    assert [moment_text(each, found.record, found.waves) for each in moments(found)] == [
         "started by ann@h1",
         'deleted /admin/x, version 4, which held {"a":\\n1}',
         "replaced /brokers/topics/t, version 1, which held nothing",
@@ -192,7 +192,7 @@ def test_every_rate_of_the_throttle_is_shown_when_it_came_and_its_removal() -> N
         for number, rate in ((1, 80_000_000), (2, 20_000_000))
     ]
     found = timeline(record, removed, changes, READ_AT)
-    assert [moment_text(each, found) for each in moments(found)] == [
+    assert [moment_text(each, found.record, found.waves) for each in moments(found)] == [
         "started by ann@h1; throttle 5.00 MB/s",
         "changed the throttle to 80.0 MB/s",
         "changed the throttle to 20.0 MB/s",
@@ -216,7 +216,9 @@ def test_config_writes_are_shown_where_a_request_got_no_answer() -> None:
     ]
     found = timeline(*heal_of(), steps, READ_AT)
     (shown,) = [
-        moment_text(each, found) for each in moments(found) if each.turn is TimelineEventKind.STEP
+        moment_text(each, found.record, found.waves)
+        for each in moments(found)
+        if each.turn is TimelineEventKind.STEP
     ]
     assert shown == "wrote configs of the throttle; a request got no answer"
 
