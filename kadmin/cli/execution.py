@@ -120,7 +120,7 @@ def ask(question: Callable[[], str], address: ClusterAddress, *, yes: bool) -> N
     if yes:
         return
     _require_terminal()
-    with _own_line():
+    with own_line():
         confirmed = typer.confirm(screen_of(sys.stderr).wrapped(question()), err=True)
     if not confirmed:
         raise UsageError("Not confirmed; nothing was changed.")
@@ -144,15 +144,15 @@ def _with_creation(context: Context, question: Callable[[], str]) -> Callable[[]
 
 def _ask_to_type(question: Callable[[], str], wanted: str, how: str) -> None:
     _require_terminal()
-    with _own_line():
+    with own_line():
         typed = typer.prompt(screen_of(sys.stderr).wrapped(f"{question()} ({how})"), err=True)
     if typed != wanted:
         raise UsageError("Not confirmed; nothing was changed.")
 
 
 @contextmanager
-def _own_line() -> Iterator[None]:
-    # A signal interrupts a question in the middle of its line, which is ended here.
+def own_line() -> Iterator[None]:
+    """End the line of a question that a signal interrupts: the error gets one of its own."""
     try:
         yield
     except StoppedError:
@@ -223,7 +223,7 @@ def _confirm(
     if wanted is None or yes:
         return
     _require_terminal()
-    with _own_line():
+    with own_line():
         question = _with_creation(
             context, lambda: question_to_type(plan, preview.examination, where, wanted)
         )

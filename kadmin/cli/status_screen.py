@@ -18,6 +18,7 @@ from rich.console import Console, ConsoleDimensions
 from rich.live import Live
 from rich.text import Text
 
+from kadmin.cli.execution import own_line
 from kadmin.cli.protection import name_to_type
 from kadmin.errors import StoppedError
 from kadmin.operations.context import POLL_S
@@ -149,7 +150,7 @@ def _run(key: bytes, row: Row, address: ClusterAddress) -> None:
     """Run the command that a key stands for, and wait until its output was read."""
     from kadmin.cli import run
 
-    with suppress(typer.Abort):
+    with suppress(typer.Abort), own_line():
         words = _command(key, row.operation_id or "", address)
         if not words:
             return
