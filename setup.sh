@@ -13,7 +13,7 @@ venv=$2
   echo "'$python' cannot make virtual environments; install its venv package (Debian: apt-get install python3-venv)" >&2
   exit 1
 }
-echo "setting up $venv (about 1 GB, PySpark included; minutes the first time)"
+echo "setting up $venv (1.7 GB, PySpark included; minutes the first time)"
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 # The lock is whole, so pip need not resolve: it would take a newer release for what is wanted with an extra.
 "$venv/bin/python" -m pip install --quiet --require-hashes --no-deps --requirement requirements.lock

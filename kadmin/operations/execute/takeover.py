@@ -14,14 +14,18 @@ from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.brokers import refused_credentials
 from kadmin.operations.record.record import OperationKind, OperationState, OperationStatus
+from kadmin.operations.record.steps import WaveStep
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 from kadmin.operations.session import held
 from kadmin.operations.throttles.changes import require_followed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kadmin.operations.context import Context
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing, OperationRecord
+    from kadmin.operations.record.steps import Step
     from kadmin.operations.session import Session
 
 _TAKEN_BACK = {OperationKind.REASSIGNMENT, OperationKind.DECOMMISSION}
@@ -204,15 +208,26 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
 def _effect(context: Context, operation_id: str, request: StopRequest) -> str:
     if request.stop is Stop.CANCEL_NOW:
         return f"takes the running wave back; see {command('status')}"
-    kind = context.operations.record(operation_id).kind
-    if kind is OperationKind.CATCH_UP:
+    record = context.operations.record(operation_id)
+    if record.kind is OperationKind.CATCH_UP:
         return f"stops; see {command('status')}"
-    stops = f"stops when the running wave is done; see {command('status')}"
-    if request.stop is Stop.CANCEL and kind in _TAKEN_BACK:
-        return (
-            f"{stops}; to take that wave back at once: {command('cancel', '--now', operation_id)}"
-        )
-    return stops
+    last = _is_last_wave(record, context.operations.steps(operation_id))
+    stops = (
+        f"stops when the running wave is done{', which is the last one' if last else ''}; "
+        f"see {command('status')}"
+    )
+    if record.kind not in _TAKEN_BACK:
+        return stops
+    return (
+        f"{stops}; to slow that wave: {command('throttle set', '--rate', 'RATE')}; "
+        f"to take it back at once: {command('cancel', '--now', operation_id)}"
+    )
+
+
+def _is_last_wave(record: OperationRecord, steps: Iterable[Step]) -> bool:
+    """Whether every wave has begun: a pause then stops nothing."""
+    begun = {step.wave for step in steps if isinstance(step, WaveStep)}
+    return len(record.waves) - 1 in begun
 
 
 def _require_reassignment(context: Context, operation_id: str) -> None:

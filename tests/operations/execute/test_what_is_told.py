@@ -258,17 +258,17 @@ def test_apply_beside_a_runner_names_it_and_no_command_that_would_wait_for_it(
     assert "kadmin resume" in kadmin(cluster, "apply", interrupted, "--yes").err
 
 
+AT_THE_END_OF_A_WAVE = (
+    "stops when the running wave is done; see kadmin status; to slow that wave: "
+    "kadmin throttle set --rate RATE; to take it back at once: kadmin cancel --now 2"
+)
+
+
 @pytest.mark.parametrize(
     ("arguments", "effect"),
     [
-        (("pause",), "stops when the running wave is done; see kadmin status (operation"),
-        (
-            ("cancel", "--yes"),
-            (
-                "stops when the running wave is done; see kadmin status; "
-                "to take that wave back at once: kadmin cancel --now 2"
-            ),
-        ),
+        (("pause",), AT_THE_END_OF_A_WAVE),
+        (("cancel", "--yes"), AT_THE_END_OF_A_WAVE),
         (("cancel", "--now", "--yes"), "takes the running wave back; see kadmin status (operation"),
     ],
 )
@@ -280,6 +280,17 @@ def test_a_request_says_what_the_runner_will_do(
         asked = kadmin(cluster, *arguments)
     assert asked.status == 0, asked.err
     assert f"runner {holder} {effect}" in asked.out
+
+
+def test_a_pause_says_that_the_wave_is_the_last_one(
+    cluster: SimpleController, tmp_path: Path
+) -> None:
+    plan = document(tmp_path / "p.yaml", reassignment("orders", {0: [2, 3], 1: [2, 3]}))
+    cluster.behave(Manner.HOLD)
+    assert kadmin(cluster, "apply", plan, "--yes", "--timeout", "3").status == 8
+    with runner(cluster):
+        asked = kadmin(cluster, "pause")
+    assert "stops when the running wave is done, which is the last one; see" in asked.out
 
 
 def test_a_cancellation_is_announced_once_and_beside_another_operation_status_tells_them_apart(
