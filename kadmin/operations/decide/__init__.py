@@ -85,6 +85,9 @@ def _copies(observed: Observed) -> Iterator[tuple[int, TopicPartition, int]]:
             found = observed.state.states.get(partition)
             if found is not None and broker not in found.isr:
                 yield broker, partition, size
+    for broker, futures in sorted(observed.directories.futures.items()):
+        for partition, future in sorted(futures.items()):
+            yield broker, partition, future.size_bytes or 0
 
 
 def _pending(probe: ProbeStep, observed: Observed) -> bool:

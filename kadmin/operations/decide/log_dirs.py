@@ -12,7 +12,7 @@ PublishWave, a directory refused, or failed           the rest of the wave; Fini
                                                       is all, and nothing is in flight
 Wait or Advance, a replica elsewhere, and there is    PublishLogDirs: the broker moves it
 room by moves_per_disk (1)
-Advance, a replica on its way, or not known           Wait: names it
+Advance, a replica on its way, or not known           Wait: names it (2)
 Advance, a directory refused, or failed               Finish: failed, with the reason
 Advance, a move was accepted and is gone              Finish: failed, another client ended it
 completed, a replica not in its directory             Wait, or Finish: failed, changed by others
@@ -22,6 +22,9 @@ anything else                                         the same
 A Wait names directories that failed, and whose replicas are lost to their brokers until a repair.
 
 (1) A new replica that still copies has few bytes to move, and no limit.
+(2) PublishLogDirs with its present directory where nothing of it has come for STALLED_S; then it is
+asked for again. A broker of 2.8.2 gives a copy up whose partition gets another leader meanwhile
+("Offset mismatch for the future replica"), and lists it for ever.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
+    STALLED_S,
     Advance,
     Finish,
     PublishLogDirs,
@@ -200,9 +204,11 @@ class DirectoryLook:
         admitted = self._admitted(movable)
         return self._ask(admitted) if admitted else None
 
-    def _await_all(self, now: float) -> Wait | Finish | None:
+    def _await_all(self, now: float) -> PublishLogDirs | Wait | Finish | None:
         """Return what keeps the wave from its end; None where every replica is in its directory."""
         if moving := [each for each in self.seen if each.place is DirectoryPlace.MOVING]:
+            if given_up := [each for each in moving if self._is_given_up(each, now)]:
+                return self._take_back(given_up)
             return Wait(f"moving between disks: {name_some(map(self._progress, moving), most=3)}")
         if refused := [each for each in self._elsewhere() if each.refused is not None]:
             return not_accepted(refused)
@@ -277,6 +283,29 @@ class DirectoryLook:
         if future is None or not whole or future.size_bytes is None:
             return str(each)
         return f"{each} {min(100 * future.size_bytes // whole, 99)} %"
+
+    def _is_given_up(self, each: DirectoryOfReplica, now: float) -> bool:
+        """Whether we asked for a copy, and nothing of it has come since, nor of any other."""
+        directories = self._observed.directories
+        future = directories.future(each.partition, each.broker)
+        whole = directories.replicas[each.broker][each.partition].size_bytes
+        since = max(self._memory.changed_at, self._memory.step_seen_at)
+        return (
+            each.asked is not None
+            and future is not None
+            and future.size_bytes == 0
+            and bool(whole)
+            and now - since >= STALLED_S
+        )
+
+    def _take_back(self, replicas: Sequence[DirectoryOfReplica]) -> PublishLogDirs:
+        present = self._observed.directories.present
+        return self._ask(
+            [
+                replace(each, path=present(each.partition, each.broker) or each.path)
+                for each in replicas
+            ]
+        )
 
     def _ask(self, replicas: Sequence[DirectoryOfReplica]) -> PublishLogDirs:
         broker = replicas[0].broker

@@ -14,6 +14,7 @@ from kadmin.cluster.disks import Disk, DiskReplica, DiskState
 from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.operations.decide import decide, recall, remember
 from kadmin.operations.decide.actions import (
+    STALLED_S,
     Advance,
     Finish,
     HealthSeen,
@@ -97,6 +98,24 @@ def test_a_replica_elsewhere_is_moved_and_followed_until_it_is_the_only_copy() -
     done = act(work, STAYS, there, step(1, TO_B), memory=replace(HEARD, wave=1))
     assert isinstance(done, Finish)
     assert (done.state, done.error) == (OperationState.COMPLETED, None)
+
+
+def test_a_copy_that_its_broker_gave_up_is_taken_back_and_asked_for_again() -> None:
+    work, elsewhere = work_of(INSIDE), at(("t-0", 1, A), ("t-0", 2, A))
+    empty = DiskReplica(tp("t-0"), 1, B, 0, is_future=True)
+    stuck = replace(elsewhere, futures={**elsewhere.futures, 1: {tp("t-0"): empty}})
+    before = replace(HEARD, step_seen_at=-STALLED_S, changed_at=1 - STALLED_S)
+    assert isinstance(act(work, STAYS, stuck, step(1, TO_B), memory=before), Wait)
+    long_ago = replace(HEARD, step_seen_at=-STALLED_S, changed_at=-STALLED_S)
+    growing = at(("t-0", 1, A, B), ("t-0", 2, A))
+    assert isinstance(act(work, STAYS, growing, step(1, TO_B), memory=long_ago), Wait)
+    back = act(work, STAYS, stuck, step(1, TO_B), memory=long_ago)
+    assert back == replace(TO_B, log_dirs={tp("t-0"): A})
+    steps = (step(1, TO_B), step(2, back))
+    assert isinstance(act(work, STAYS, stuck, *steps), Wait)
+    assert act(work, STAYS, elsewhere, *steps) == TO_B
+    seen = remember(HEARD, Observed(STAYS, (), API, directories=stuck), 1.0)
+    assert remember(seen, Observed(STAYS, (), API, directories=growing), 2.0).changed_at == 2.0
 
 
 def test_unknown_directories_are_waited_for_and_never_taken_for_done() -> None:
