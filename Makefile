@@ -102,7 +102,7 @@ coverage: MEASURED := --cov --cov-report=term:skip-covered --cov-fail-under=92
 coverage: test
 
 test-eras: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(WORKERS) -n 3 --suite eras
+	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(WORKERS) --suite eras
 
 test-matrix: $(READY) $(SERVERS_READY)
 	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(WORKERS) --suite matrix

@@ -77,6 +77,7 @@ def metered(tmp_path: Path) -> Iterator[tuple[Sandbox, Mapping[int, int]]]:
         sandbox.down()
 
 
+@pytest.mark.matrix
 def test_what_partitions_add_up_to_is_what_each_broker_reports(
     metered: tuple[Sandbox, Mapping[int, int]], tmp_path: Path
 ) -> None:

@@ -182,6 +182,7 @@ def where_kadmin_is(session: SparkSession) -> str:
     return str(row.path)
 
 
+@pytest.mark.matrix
 def test_a_cluster_with_two_workers(
     work: Path, load: list[Any], two_workers: Cluster, python: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
