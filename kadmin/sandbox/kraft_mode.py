@@ -127,7 +127,6 @@ def _properties_of_controller(layout: Layout, controller_id: int, folder: Path) 
         **_migration_settings(layout),
         "listeners": f"CONTROLLER://{layout.address(controller_id)}",
         "log.dirs": str(folder),
-        "broker.session.timeout.ms": "6000",
         # Each record that says nothing wakes every server: at twice a second they took a third of
         # the processor time of a cluster at rest.
         "metadata.max.idle.interval.ms": "5000",

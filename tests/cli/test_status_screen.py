@@ -5,16 +5,24 @@ where their brokers should be.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
+import termios
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import pytest
 from support.cli.in_process import command
 from support.cli.terminal import Terminal, python
 
-from kadmin.cli.fleet_watch import MOST_CLUSTERS
+from kadmin.cli.fleet_watch import MOST_CLUSTERS, FleetWatch
+from kadmin.cli.status_screen import show
+from kadmin.contexts.address import ClusterAddress, Fleet
+from kadmin.errors import StoppedError
+from kadmin.operations.context import Clock
 from kadmin.report.operations.clusters_screen import KEYS
+from kadmin.report.screen import Screen
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
@@ -137,3 +145,29 @@ def test_a_pattern_that_matches_nothing_names_the_nearest_context(tmp_path: Path
         "  cause: did you mean prod-eu?\n"
         "  next:  kadmin context list\n"
     )
+
+
+@pytest.mark.parametrize("last", [b"q", b"\x03"])
+def test_keys_choose_a_row_and_end_the_screen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], last: bytes
+) -> None:
+    """Keys come while it is drawn: those that were typed before are dropped."""
+    typed = iter((b"j", b"p", b"x", b"\x1b[A", b"c", last))
+    ours, theirs = os.openpty()
+
+    def size() -> tuple[int, int]:
+        os.write(ours, next(typed, last))
+        return 80, 24
+
+    addresses = {name: ClusterAddress(bootstrap=NOBODY) for name in ("prod-eu", "prod-us")}
+    with os.fdopen(ours, closefd=True, mode="rb"), os.fdopen(theirs) as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        monkeypatch.setenv("FORCE_COLOR", "1")  # or rich draws nothing without a terminal
+        before = termios.tcgetattr(terminal)
+        watch = FleetWatch(Fleet(addresses), Clock(), ends=False)
+        with nullcontext() if last == b"q" else pytest.raises(StoppedError):
+            show(watch, Screen(live=True, colour=True, size=size))
+        assert termios.tcgetattr(terminal) == before
+    shown = capsys.readouterr().out
+    assert "no operation is unfinished on prod-us" in shown
+    assert "row 1 of 2" in shown

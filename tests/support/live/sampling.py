@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
@@ -56,6 +57,9 @@ def sampled_traffic(
     producing.start()
     kept = sample(address, folder, "--every", "1s", "--for", f"{HOURS}s")
     producing.join()
+    # The name of a sample has the second.
+    newest = max(each.stat().st_mtime for each in folder.glob("*.parquet"))
+    wait_until(lambda: time.time() >= newest + 1)
     sample(address, folder, "--once")
     assert kept["samples"] >= 3
     (moved,) = ended
