@@ -21,6 +21,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from build import EXTRAS as EVERY_EXTRA
 from build import bill_of_materials, build
 from local_base import pack_base
 from locked import ROOT, locked
@@ -28,7 +29,7 @@ from locked import ROOT, locked
 from kadmin import __version__
 
 LOCAL_BASE = "kadmin-base:local"
-EXTRAS = {"kadmin": (), "kadmin-planner": ("java", "report", "spark")}
+EXTRAS = {"kadmin": (), "kadmin-planner": EVERY_EXTRA}
 _HERE = Path(__file__).parent
 _LABEL = "org.opencontainers.image"
 
@@ -61,11 +62,9 @@ def build_image(name: str, tools: Path, base: str | None) -> str:
 
 def _revision() -> str:
     """Return the commit of this tree, with `-dirty` where files differ from it."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=40", "--dirty"]
-    options = ["--match", ""]
-    return subprocess.run(
-        [*command, *options], capture_output=True, check=True, text=True
-    ).stdout.strip()
+    described = ["describe", "--always", "--abbrev=40", "--dirty", "--match", ""]
+    command = ["git", "-C", str(ROOT), *described]
+    return subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()
 
 
 def _local_base(scratch: Path) -> str:

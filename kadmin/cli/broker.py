@@ -82,7 +82,7 @@ def list_(
             {each.name: each.found for each in found if each.found is not None},
             {each.name: each.error for each in found if each.error is not None},
         )
-        return highest_exit_code(found)
+        return highest_exit_code(each.error for each in found)
     with open_reading(cluster, timeout_s=timeout) as context:
         inspection = read(cluster, context)
     view.show(inspection)

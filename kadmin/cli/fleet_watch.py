@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kadmin.cli.context import GRACE_S
 from kadmin.cli.deadline import late
 from kadmin.cli.options import BETWEEN_READS_S
-from kadmin.cli.side_by_side import teller
+from kadmin.cli.side_by_side import failure, highest_exit_code, teller
 from kadmin.errors import KadminError, UnreachableError, UsageError
 from kadmin.operations.context import Clock
 from kadmin.operations.reading.status import StatusReader
@@ -102,17 +102,16 @@ class FleetWatch:
     def exit_code(self, timeout_s: float | None) -> int:
         """Return the highest exit code of the latest answers; none by --timeout counts, too."""
         silent = late(timeout_s) if timeout_s is not None and self.clock.over else None
-        errors = [
+        return highest_exit_code(
             each.error or (silent if each.status is None else None)
             for each in self._latest.values()
-        ]
-        return max([0, *(each.exit_code for each in errors if each is not None)])
+        )
 
     def _work(self, name: str) -> None:
         try:
             self._watch(name)
         except Exception as error:  # noqa: BLE001 - a bug that one cluster brings to light must not hide the others
-            self._fail(name, KadminError(f"A bug in kadmin: {type(error).__name__}."))
+            self._fail(name, error)
         finally:
             self._answers.put(None)
 
@@ -140,12 +139,14 @@ class FleetWatch:
                 self._over.wait(BETWEEN_READS_S)
 
     def _answer(self, name: str, context: Context, found: Status) -> WatchedCluster:
-        ended = [each for each in history(context) if each.status.state.finished]
+        # Beside an unfinished operation nobody sees the last one.
+        listings = () if found.operations else history(context)
+        ended = [each for each in listings if each.status.state.finished]
         return replace(self._named(name), status=found, ended=ended[-1] if ended else None)
 
-    def _fail(self, name: str, error: KadminError) -> None:
-        error.next_step = self.fleet.clusters[name].named(error.next_step)
-        self._answers.put(replace(self._named(name), error=error))
+    def _fail(self, name: str, error: Exception) -> None:
+        told = failure(self.fleet.clusters[name], error)
+        self._answers.put(replace(self._named(name), error=told))
 
     def _named(self, name: str) -> WatchedCluster:
         return WatchedCluster(name, named=self.fleet.clusters[name].named)

@@ -211,7 +211,7 @@ def _inspect(
             {each.name: each.found for each in found if each.found is not None},
             {each.name: each.error for each in found if each.error is not None},
         )
-        return highest_exit_code(found)
+        return highest_exit_code(each.error for each in found)
     next_step = next_step_of(cluster)
     opened = open_reading if next_step is None else partial(open_zookeeper, next_step=next_step)
     _show(

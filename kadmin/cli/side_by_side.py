@@ -22,7 +22,7 @@ from kadmin.errors import KadminError
 from kadmin.worlds.open import connect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kadmin.contexts.address import ClusterAddress, Fleet
     from kadmin.operations.context import Context
@@ -82,11 +82,8 @@ class _Reading(Generic[Found]):
                 cluster, Clock(self.until), teller(name), reads=self.reads_only
             ) as context:
                 return FromCluster(name, self.read(cluster, context))
-        except KadminError as error:
-            error.next_step = cluster.named(error.next_step)
-            return FromCluster(name, error=error)
         except Exception as error:  # noqa: BLE001 - a bug that one cluster brings to light must not hide the others
-            return FromCluster(name, error=KadminError(f"A bug in kadmin: {type(error).__name__}."))
+            return FromCluster(name, error=failure(cluster, error))
 
 
 def read_side_by_side(
@@ -140,12 +137,22 @@ def answer_fleet(
         lambda: fleet_text(("cluster", *columns), rows, blocks, failed),
         lambda: fleet_answer([each.name for each in found], values, failed),
     )
-    return highest_exit_code(found, [each.exit_code for each in answers.values()])
+    return highest_exit_code(
+        [each.error for each in found], [each.exit_code for each in answers.values()]
+    )
 
 
-def highest_exit_code(found: Sequence[FromCluster[Found]], others: Sequence[int] = ()) -> int:
+def highest_exit_code(errors: Iterable[KadminError | None], others: Sequence[int] = ()) -> int:
     """Return the highest exit code of the clusters that failed and of the `others`."""
-    return max([0, *(each.error.exit_code for each in found if each.error is not None), *others])
+    return max([0, *(each.exit_code for each in errors if each is not None), *others])
+
+
+def failure(cluster: ClusterAddress, error: Exception) -> KadminError:
+    """Return what is told of a cluster whose reading failed; its commands name the cluster."""
+    if not isinstance(error, KadminError):
+        return KadminError(f"A bug in kadmin: {type(error).__name__}.")
+    error.next_step = cluster.named(error.next_step)
+    return error
 
 
 def teller(name: str) -> Callable[[Event], None]:

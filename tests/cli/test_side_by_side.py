@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.cli.in_process import command
+from support.documents.plans import contexts
 from support.zookeeper.znode_cluster import seed
 
 from kadmin.inventory import read_inventory
@@ -41,12 +42,6 @@ def silent() -> Iterator[str]:
     """An address that takes connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"127.0.0.1:{listener.getsockname()[1]}"
-
-
-def contexts(path: Path, entries: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Write a contexts file, and return the environment that names it."""
-    path.write_text(json.dumps({"kind": "Contexts", "contexts": entries}))
-    return {"KADMIN_CONFIG": str(path)}
 
 
 def fleet(tmp_path: Path, connect: str, silent: str, many: int) -> dict[str, str]:

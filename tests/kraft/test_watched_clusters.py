@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.cli.in_process import command
 from support.cli.terminal import Terminal
-from support.documents.plans import document, reassignment
+from support.documents.plans import contexts, document, reassignment
 from support.kafka.processes import LEASE_S, KadminProcess
 from support.live.kraft import make_topic
 
@@ -57,8 +57,8 @@ def environment(cluster: KraftCluster, idle: Sandbox, tmp_path: Path) -> dict[st
     entries = {
         name: {"kafka": {"bootstrap_servers": ",".join(each)}} for name, each in addresses.items()
     }
-    path = document(tmp_path / "contexts.json", {"kind": "Contexts", "contexts": entries})
-    return {"KADMIN_CONFIG": str(path), LEASE_VARIABLE: f"{LEASE_S:.0f}"}
+    named = contexts(tmp_path / "contexts.json", entries)
+    return {**named, LEASE_VARIABLE: f"{LEASE_S:.0f}"}
 
 
 @pytest.fixture

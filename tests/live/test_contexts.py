@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.cli.in_process import command
+from support.documents.plans import contexts
 
 from kadmin.inventory import read_inventory
 from kadmin.schema import validate_value
@@ -41,9 +42,7 @@ def test_two_clusters_answer_and_a_broken_third_is_named(
         "prod-broken": {"kafka": {"bootstrap_servers": NOBODY}},
         "test": {"zookeeper": {"connect": NOBODY}},
     }
-    file = tmp_path / "contexts.json"
-    file.write_text(json.dumps({"kind": "Contexts", "contexts": entries}))
-    environment = {"KADMIN_CONFIG": str(file)}
+    environment = contexts(tmp_path / "contexts.json", entries)
 
     def answered(*arguments: str) -> dict[str, dict[str, Any]]:
         answer = command(*arguments, "--context", "prod-*", "-o", "json", environment=environment)

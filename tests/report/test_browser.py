@@ -5,13 +5,12 @@ these.
 from __future__ import annotations
 
 import re
-import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
+from support.pages.browser import chromium
 from support.pages.html import hostile_page, large_page, load_page, operation_html, paced_html
 
 if TYPE_CHECKING:
@@ -44,13 +43,8 @@ HEIGHT = """cell => {
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium")
-    assert path, "there is no chromium; tests/with-chromium.sh installs Debian's where it can"
-    with sync_playwright() as playwright:
-        # As root Chromium runs without its sandbox only; the pages are ours.
-        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with chromium() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 from family import Size, inventory
-from playwright.sync_api import sync_playwright
 from support.cli.in_process import command
+from support.pages.browser import chromium
 
 from kadmin.inventory import write_inventory
 
@@ -52,12 +51,7 @@ def test_the_picture_in_the_documentation_is_of_the_page_of_today(
 
 
 def take(page: Path) -> None:
-    with sync_playwright() as playwright:
-        # As root Chromium runs without its sandbox only; the page is ours.
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
+    with chromium() as browser:
         opened = browser.new_page(viewport={"width": 1200, "height": 1500})
         opened.goto(page.as_uri())
         opened.screenshot(path=PICTURE)
-        browser.close()

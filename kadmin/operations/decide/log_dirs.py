@@ -208,7 +208,7 @@ class DirectoryLook:
         """Return what keeps the wave from its end; None where every replica is in its directory."""
         if moving := [each for each in self.seen if each.place is DirectoryPlace.MOVING]:
             if given_up := [each for each in moving if self._is_given_up(each, now)]:
-                return self._take_back(given_up)
+                return self._ask(given_up, back=True)
             return Wait(f"moving between disks: {name_some(map(self._progress, moving), most=3)}")
         if refused := [each for each in self._elsewhere() if each.refused is not None]:
             return not_accepted(refused)
@@ -298,23 +298,14 @@ class DirectoryLook:
             and now - since >= STALLED_S
         )
 
-    def _take_back(self, replicas: Sequence[DirectoryOfReplica]) -> PublishLogDirs:
-        present = self._observed.directories.present
-        return self._ask(
-            [
-                replace(each, path=present(each.partition, each.broker) or each.path)
-                for each in replicas
-            ]
-        )
-
-    def _ask(self, replicas: Sequence[DirectoryOfReplica]) -> PublishLogDirs:
+    def _ask(self, replicas: Sequence[DirectoryOfReplica], *, back: bool = False) -> PublishLogDirs:
+        """Ask a broker for the plan's directories, or to go `back` to the present ones."""
         broker = replicas[0].broker
-        return ask(
-            broker,
-            [(each.partition, each.path) for each in replicas if each.broker == broker][:AT_ONCE],
-            self._observed,
-            self._memory,
-        )
+        ours = [each for each in replicas if each.broker == broker][:AT_ONCE]
+        present = self._observed.directories.replicas.get(broker, {})
+        wanted = [(each, present[each.partition].path if back else each.path) for each in ours]
+        paths = [(each.partition, path) for each, path in wanted]
+        return ask(broker, paths, self._observed, self._memory)
 
 
 def named_targets(work: CopyingSpec, memory: Memory) -> tuple[PartitionTarget, ...]:

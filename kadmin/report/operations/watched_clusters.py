@@ -37,8 +37,8 @@ COLUMNS: tuple[str, ...] = ("cluster", "operation", "wave", "rate", "left", "sig
 class WatchedCluster:
     """A cluster as it was read last: its status, or the error in its place.
 
-    Neither is there before the first answer. `ended` is its last finished operation on record,
-    `age_s` the seconds since it was read; `named` adds its context to commands.
+    Neither is there before the first answer. `ended` is its last finished operation, where none is
+    unfinished; `age_s` the seconds since it was read; `named` adds its context to commands.
     """
 
     name: str

@@ -19,6 +19,12 @@ def document(path: Path, value: Mapping[str, Any]) -> Path:
     return path
 
 
+def contexts(path: Path, entries: Mapping[str, Any]) -> dict[str, str]:
+    """Write a contexts file, and return the environment that names it."""
+    document(path, {"kind": "Contexts", "contexts": entries})
+    return {"KADMIN_CONFIG": str(path)}
+
+
 def reassignment(
     topic: str,
     targets: Mapping[Any, Sequence[Any]],

@@ -36,7 +36,6 @@ def combined(spec: SandboxSpec) -> Iterator[Sandbox]:
             "process.roles": "broker,controller",
             "listeners": f"PLAINTEXT://{found.address(broker_id)},"
             f"CONTROLLER://{found.host}:{ports[broker_id]}",
-            "broker.session.timeout.ms": "6000",
         }
         return of_broker(found, broker_id) + "".join(f"{k}={v}\n" for k, v in both.items())
 
