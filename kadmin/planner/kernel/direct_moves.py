@@ -23,6 +23,7 @@ from kadmin.planner.kernel.placement_problem import NONE
 from kadmin.planner.kernel.rack_transfers import transfer_between_racks
 from kadmin.planner.kernel.replicas import PendingReplicas, Replicas, replicas_on, stable_argsort
 from kadmin.planner.kernel.subset_sum import pick_exactly
+from kadmin.planner.kernel.topic_counts import above_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement import Placement
     from kadmin.planner.kernel.placement_problem import Floats, Ints
     from kadmin.planner.kernel.topic_group import TopicGroup
+_CHOICE, _LEAST_CHOICE = 1.05, 8
+"""Candidates for each replica that a broker gives, and further ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +85,17 @@ def place_directly(group: TopicGroup) -> None:
     pending = _open_slots(group, even)
     surplus = np.flatnonzero(group.surplus() > 0)
     on = replicas_on(placement, group.members, surplus)
-    on = on.only(on.may_go(placement))
+    above = above_share(placement.problem, on)
+    able = on.may_go(placement)
+    on, above = on.only(able), above[able]
     if racks > 1 and len(on):
         pending = pending.joined(transfer_between_racks(group, on, pending, even))
     arriving = np.zeros(racks, np.int64)
     np.add.at(arriving, pending.rack, size[pending.partition])
     goal = group.load_within_racks(arriving)
     for rack in range(racks):
-        _deliver(group, pending.to_rack(rack).joined(_surplus(group, on, rack, goal)), rack, goal)
+        given = _surplus(group, on, above, rack, goal)
+        _deliver(group, pending.to_rack(rack).joined(given), rack, goal)
 
 
 def _open_slots(group: TopicGroup, even: Floats) -> PendingReplicas:
@@ -139,21 +145,24 @@ def _nth_open_slots(placement: Placement, partition: Ints) -> Ints:
     return np.asarray(np.argmax(np.cumsum(is_open, axis=1) == (again + 1)[:, None], axis=1))
 
 
-def _surplus(group: TopicGroup, on: Replicas, rack: int, goal: Floats) -> PendingReplicas:
-    """Take from each broker of a rack exactly its surplus, so that its bytes come near the goal."""
+def _surplus(
+    group: TopicGroup, on: Replicas, above: Ints, rack: int, goal: Floats
+) -> PendingReplicas:
+    """Take from each broker of a rack exactly its surplus, so that its bytes come near the goal.
+
+    They are chosen among little more than that many, furthest above their topic's share, `above`.
+    """
     placement, problem = group.placement, group.placement.problem
     surplus, found = group.surplus(), []
     for broker in np.flatnonzero((problem.brokers.rack == rack) & (surplus > 0)).tolist():
-        leaving = on.on_broker(broker)
+        count, (low, high) = int(surplus[broker]), on.broker.searchsorted([broker, broker + 1])
+        leaving = on.only(low + stable_argsort(above.max(initial=0) - above[low:high]))
         leaving = leaving.only(
             leaving.may_go(placement) & (placement.slots[leaving.partition, leaving.slot] == broker)
         )
+        leaving = leaving.only(np.arange(len(leaving)) < round(count * _CHOICE) + _LEAST_CHOICE)
         excess = float(placement.load[broker] - goal[broker])
-        found.append(
-            leaving.only(
-                pick_exactly(problem.size[leaving.partition], int(surplus[broker]), excess)
-            )
-        )
+        found.append(leaving.only(pick_exactly(problem.size[leaving.partition], count, excess)))
     taken = Replicas.joined(found)
     placement.take_all(taken.partition, taken.slot)
     return PendingReplicas(

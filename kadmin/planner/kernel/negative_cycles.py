@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.bounds import moves_per_partition
-from kadmin.planner.kernel.placement_problem import NONE, replicas_and_bytes_on
+from kadmin.planner.kernel.placement_problem import NONE, fast_nonzero, replicas_and_bytes_on
 from kadmin.planner.kernel.topic_group import most_that_fit
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def cancel_negative_cycles(placement: Placement, quota: Ints, bound: int) -> boo
         and int(placement.problem.movable.sum()) * len(placement.count) > _MOST_PAIRS_OF_GROUPS
     ):
         return False
-    network = _ResidualNetwork(placement, quota)
+    network = ResidualNetwork(placement, quota)
     while (cycle := network.negative_cycle()) is not None and not network.spent():
         network.cancel(cycle)
     proved = network.proves()
@@ -72,7 +72,7 @@ def cancel_negative_cycles(placement: Placement, quota: Ints, bound: int) -> boo
     return proved
 
 
-class _ResidualNetwork:
+class ResidualNetwork:
     """The residual network, rebuilt after each cycle.
 
     Partitions that made their own cycle impossible are barred. `_most` [B] is the most replicas
@@ -166,16 +166,17 @@ class _ResidualNetwork:
         rows = self._rows()
         for slot in range(self._placement.slots.shape[1]):
             held, fits, price = self._arcs(rows, slot)
-            for value in (1, 0, -1):
-                at, to = np.nonzero(fits & (price == value))
-                cost[held[at], to] = np.minimum(cost[held[at], to], value)
-        unit = 2 * brokers + 3
-        full, fuller = self._levels()
-        cost[brokers, :brokers] = -full * unit
-        cost[:brokers, brokers] = np.where(
-            self._placement.count < self._most, fuller * unit, NO_ARC
-        )
+            at, to = fast_nonzero(fits)
+            np.minimum.at(cost.reshape(-1), held[at] * len(cost) + to, price[at, to])
+        cost[brokers, :brokers], cost[:brokers, brokers] = self._hub()
         return cost
+
+    def _hub(self) -> tuple[Ints, Ints]:
+        """Return the costs of the arcs from the hub to each broker, and back, [B]."""
+        unit = 2 * self._brokers + 3
+        full, fuller = self._levels()
+        fits = self._placement.count < self._most
+        return -full * unit, np.where(fits, fuller * unit, NO_ARC)
 
     def _levels(self) -> tuple[Ints, Ints]:
         """Return the level (replicas per weight) of each broker, [B].
@@ -200,7 +201,6 @@ class _ResidualNetwork:
         placement, problem = self._placement, self._placement.problem
         brokers, held = problem.brokers, placement.slots[rows, slot]
         rows, held = rows[held != NONE], held[held != NONE]
-        home = _one_hot(problem.current[rows], self._brokers)
         fits = placement.may_stay(rows)
         fits &= brokers.may_receive | _one_hot(problem.start[rows], self._brokers)
         fits &= ~_one_hot(placement.slots[rows], self._brokers)
@@ -211,15 +211,19 @@ class _ResidualNetwork:
         if not self._led_anyway:
             able = (_one_hot(placement.slots[rows], self._brokers) & brokers.may_lead).sum(axis=1)
             fits &= brokers.may_lead | (able > brokers.may_lead[held])[:, None]
-        leaves = home[np.arange(len(rows)), held]
-        return held, fits, leaves[:, None].astype(np.int64) - home
+        return held, fits, self._price(rows, held)
+
+    def _price(self, rows: Ints, held: Ints) -> Ints:
+        """Return the moves that each replica on `held` adds on each other broker, [N, B]."""
+        home = _one_hot(self._placement.problem.current[rows], self._brokers)
+        return np.asarray(home[np.arange(len(rows)), held][:, None].astype(np.int64) - home)
 
     def _cheapest(self, giver: int, taker: int) -> tuple[int, int]:
         """Return partition and slot of the cheapest replica that may go from one broker to another.
 
         Without one, return NONE twice.
         """
-        rows, best = self._rows(), (2, NONE, NONE)
+        rows, best = self._rows(), (NO_ARC, NONE, NONE)
         rows = rows[(self._placement.slots[rows] == giver).any(axis=1)]
         for slot in range(self._placement.slots.shape[1]):
             leaving = rows[self._placement.slots[rows, slot] == giver]

@@ -52,6 +52,17 @@ class Placement:
         self.slots[partitions, slots] = brokers
         self._update_counters(partitions, brokers, 1)
 
+    def exchange_all(self, partitions: Ints, slots: Ints, held: Ints) -> bool:
+        """Exchange brokers `held` of many pairs, all [2, N], where bytes fit; returns whether."""
+        size, capacity = self.problem.size[partitions], self.problem.brokers.capacity
+        load = self.load.copy()
+        np.add.at(load, held, size[::-1] - size)
+        if (load > np.maximum(capacity, self.load)).any():
+            return False
+        self.take_all(partitions.ravel(), slots.ravel())
+        self.put_all(partitions.ravel(), slots.ravel(), held[::-1].ravel())
+        return True
+
     def restore(self, slots: Ints) -> None:
         """Put every replica back on the broker of an earlier copy of `slots`."""
         changed = fast_nonzero(self.slots != slots)

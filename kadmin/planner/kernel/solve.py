@@ -28,6 +28,7 @@ from kadmin.planner.kernel.next_leaders import order_replicas
 from kadmin.planner.kernel.placement import Placement
 from kadmin.planner.kernel.placement_problem import NONE, Solution
 from kadmin.planner.kernel.topic_group import TopicGroup, topic_groups
+from kadmin.planner.kernel.topic_leaders import spread_leaders
 from kadmin.planner.kernel.topic_spread import spread_topics
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def _solve_once(problem: PlacementProblem, least: LeastMoves) -> Solution:
     if not problem.leaders_only and not leaders_within_one(problem, leader):
         leader = open_ways(placement, leader)
         free = ~reorders_only(problem, placement.slots)
+    spread_leaders(problem, placement.slots, leader)
     balance_bytes_of_leaders(problem, placement.slots, leader)
     target = order_replicas(problem, placement.slots, leader, free)
     return Solution(target, counted.quota, counted.bound, counted.proved)
@@ -110,7 +112,7 @@ def _place(placement: Placement, least: LeastMoves) -> _Counts:
     bound = least.by_quotas if alone and np.array_equal(placement.count, quota) else least.by_rules
     bound = moves(problem, placement.slots) if proved else bound
     for group in placed if alone else topic_groups(placement):
-        spread_topics(group)
+        spread_topics(group, quota)
         balance_bytes(group)
     placement.refuse_overfull()
     return _Counts(quota, bound, proved)

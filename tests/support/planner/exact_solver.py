@@ -107,6 +107,16 @@ def exact_leaders(problem: PlacementProblem, optimum: Optimum) -> list[int] | No
     return sorted(counts[broker] for broker in np.flatnonzero(may_lead).tolist())
 
 
+def exact_topics(problem: PlacementProblem, optimum: Optimum) -> int | None:
+    """Return the fewest replicas above the shares of topics, of plans with that optimum."""
+    model = _Model(problem)
+    model.require(model.new, 0, optimum.moves, 0)
+    model.require(model.steps, optimum.unevenness, optimum.unevenness, len(model.held))
+    cost = model.add_topics()
+    chosen = model.solve(cost)
+    return None if chosen is None else model.cost_of(cost)
+
+
 class _Model:
     """The variables and constraints of one problem.
 
@@ -157,6 +167,27 @@ class _Model:
             self.leader_cost += [float(nth + 1) for nth in range(count)]
         self._variables = len(self.leader_cost)
         return leads
+
+    def add_topics(self) -> list[float]:
+        """Add the replicas of each topic on each broker above its share; return their cost."""
+        problem, first = self._problem, self._variables
+        brokers, topics = len(problem.brokers), int(problem.topic.max()) + 1
+        spread = int(problem.brokers.may_hold.sum())
+        for topic, broker in product(range(topics), range(brokers)):
+            here = {
+                at: 1.0
+                for (which, on), at in self.held.items()
+                if on == broker and problem.topic[which] == topic
+            }
+            share = -(-int(problem.rf[problem.topic == topic].sum()) // spread)
+            above = range(self._variables, self._variables + len(here))
+            self._rows.add({**here, **dict.fromkeys(above, -1.0)}, -np.inf, share)
+            self._variables += len(here)
+        return [*[0.0] * first, *[1.0] * (self._variables - first)]
+
+    def cost_of(self, cost: Sequence[float]) -> int:
+        """Return the cost of the solution, in whole units."""
+        return round(sum(each for at, each in enumerate(cost) if self.value(at)))
 
     def solve(self, cost: Sequence[float]) -> list[tuple[int, int]] | None:
         """Return the pairs of partition and broker of the least cost; None where there are none."""
