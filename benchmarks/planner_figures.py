@@ -57,6 +57,12 @@ def lines_of(measured: Measured) -> Iterator[Line]:
     yield from _cost_lines(measured)
 
 
+_TOPICS = {
+    "topic_excess": "replicas above their topic's share",
+    "topic_leader_excess": "leaders above their topic's share",
+}
+
+
 def _plan_lines(measured: Measured) -> Iterator[Line]:
     figures, size = measured.figures, measured.row.name.partition("-")[0]
     after, bound = figures["after"], figures["bound"]
@@ -97,6 +103,8 @@ def _plan_lines(measured: Measured) -> Iterator[Line]:
         text,
         missed=after["failover_share"] >= (loss or 2),
     )
+    for key in ("topic_excess", "topic_leader_excess"):
+        yield line(_TOPICS[key], key, f"before {figures['before'][key]}")
     yield line("rack violations", "racks", "0", missed=after["rack_violations"] > 0)
     yield line("leader changes", "leader changes", f"bound {figures['leader_changes_bound']}")
     yield line("entries that only reorder", "reorders", "")
@@ -192,6 +200,8 @@ _TEXTS = {
     "leaders": lambda figures: _span(figures["after"], "leaders"),
     "bytes": lambda figures: f"{figures['after']['bytes_max_over_mean']:.3f}",
     "cv": lambda figures: f"{figures['after']['bytes_cv']:.2%}",
+    "topic_excess": lambda figures: str(figures["after"]["topic_excess"]),
+    "topic_leader_excess": lambda figures: str(figures["after"]["topic_leader_excess"]),
     "loss": lambda figures: f"{figures['after']['failover_share']:.3f}",
     "racks": lambda figures: str(figures["after"]["rack_violations"]),
     "leader changes": lambda figures: str(figures["leader_changes"]),

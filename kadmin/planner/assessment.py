@@ -111,6 +111,7 @@ def _bound(compiled: CompiledRequest, solution: Solution, final: Ints) -> Evenne
         bytes_cv=None if most_bytes is None else 0.0,
         leader_bytes_max_over_mean=None if most_bytes is None else 1.0,
         topic_excess=0,
+        topic_leader_excess=0,
         rack_violations=rack_violations(
             compiled.spread, np.where(problem.movable[:, None], NONE, problem.start)
         ),

@@ -235,6 +235,10 @@ def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
         ("bytes, deviation / mean", *(_percent(each["bytes_cv"]) for each in times)),
         ("bytes led, max / mean", *(_ratio(each["leader_bytes_max_over_mean"]) for each in times)),
         ("replicas above their topic's share", *(str(each["topic_excess"]) for each in times)),
+        (
+            "leaders above their topic's share",
+            *(str(each["topic_leader_excess"]) for each in times),
+        ),
         ("rack violations", *(str(each["rack_violations"]) for each in times)),
         ("leaders after a loss, max / fair", *(_ratio(each["failover_share"]) for each in times)),
         *_load_rows(figures.get("load", {})),

@@ -25,9 +25,10 @@ class Evenness:
 
     `bytes_max_over_mean` and `bytes_cv` (standard deviation over mean) are per unit of weight.
     `leader_bytes_max_over_mean` covers the brokers that may lead, without weights. `topic_excess`:
-    the replicas that brokers hold above the mean of their topic, rounded up. `failover_share`: the
-    most leaders of any broker after the loss of any other one, over the mean of the brokers left.
-    None: no sizes are known, or there is a single broker.
+    the replicas that brokers hold above the mean of their topic, rounded up; `topic_leader_excess`:
+    the leaders, over the brokers that may lead. `failover_share`: the most leaders of any broker
+    after the loss of any other one, over the mean of the brokers left. None: no sizes are known, or
+    there is a single broker.
     """
 
     replicas_min: Annotated[Count, "Replicas on the broker that holds fewest."]
@@ -51,6 +52,11 @@ class Evenness:
         Count,
         "Replicas that brokers hold above the even share of their topic, rounded up; the sum over "
         "all topics.",
+    ]
+    topic_leader_excess: Annotated[
+        Count,
+        "Preferred leaders that brokers have above the even share of their topic, rounded up; the "
+        "sum over all topics.",
     ]
     rack_violations: Annotated[
         Count,
@@ -79,6 +85,9 @@ def evenness(problem: PlacementProblem, lists: Ints, counted: Bools) -> Evenness
         bytes_cv=spread[1],
         leader_bytes_max_over_mean=_leader_bytes(problem, lists, counted),
         topic_excess=_topic_excess(problem, lists, counted),
+        topic_leader_excess=_topic_excess(
+            problem, lists[:, :1], counted & problem.brokers.may_lead
+        ),
         rack_violations=rack_violations(problem, lists),
         failover_share=_failover_share(problem, lists, counted),
     )

@@ -107,11 +107,16 @@ def exact_leaders(problem: PlacementProblem, optimum: Optimum) -> list[int] | No
     return sorted(counts[broker] for broker in np.flatnonzero(may_lead).tolist())
 
 
-def exact_topics(problem: PlacementProblem, optimum: Optimum) -> int | None:
-    """Return the fewest replicas above the shares of topics, of plans with that optimum."""
+def exact_topics(problem: PlacementProblem, optimum: Optimum, kept: int) -> int | None:
+    """Return the fewest replicas above the shares of topics, of plans with that optimum.
+
+    At least `kept` preferred leaders keep their replica.
+    """
     model = _Model(problem)
     model.require(model.new, 0, optimum.moves, 0)
     model.require(model.steps, optimum.unevenness, optimum.unevenness, len(model.held))
+    leads = [int(broker == problem.current[at, 0]) for at, broker in model.held]
+    model.require(leads, kept, np.inf, 0)
     cost = model.add_topics()
     chosen = model.solve(cost)
     return None if chosen is None else model.cost_of(cost)
