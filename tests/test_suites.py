@@ -167,7 +167,7 @@ def test_a_cluster_is_stopped_after_its_last_test(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", [pytest.param("0", marks=pytest.mark.matrix), "2"])
 def test_a_live_test_that_passes_alone_is_listed_as_unsteady(tmp_path: Path, workers: str) -> None:
     answer = session(tmp_path, "--once-more", "-n", workers, unsteady=5)
     assert answer.returncode == 0, answer.stdout

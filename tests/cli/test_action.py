@@ -50,6 +50,7 @@ def test_a_valid_plan_passes_and_its_effect_becomes_a_comment(runner: Runner) ->
     assert runner.output("changes.artifact") == ""
 
 
+@pytest.mark.matrix
 def test_an_invalid_plan_is_annotated_and_fails_the_job_at_the_end(runner: Runner) -> None:
     (runner.checkout / "plans" / "bad.yaml").write_text(BAD)
     done = runner.step(VALIDATE)
@@ -77,6 +78,7 @@ def test_nothing_read_is_a_failure(runner: Runner, plans: str) -> None:
     assert runner.step(END).returncode in {3, 64}
 
 
+@pytest.mark.matrix
 def test_the_comment_is_found_by_its_marker(runner: Runner) -> None:
     assert runner.job() == 0
     (first,) = runner.comments()

@@ -147,6 +147,7 @@ def test_f10_a_quorum_that_is_lost_and_comes_back_is_waited_for(
     assert len(cluster.steps("wave")) == 1
 
 
+@pytest.mark.executor
 def test_f10_a_quorum_that_stays_away_ends_at_the_deadline_with_the_way_to_resume(
     ensemble: Ensemble, cluster: SimpleController, plan: Path
 ) -> None:
@@ -185,6 +186,7 @@ def test_f10_a_quorum_that_stays_away_ends_at_the_deadline_with_the_way_to_resum
     assert len(cluster.steps("wave")) == 1
 
 
+@pytest.mark.executor
 def test_f11_a_server_in_read_only_mode_is_no_server_to_write_to(
     ensemble: Ensemble, cluster: SimpleController, chroot: str, plan: Path
 ) -> None:

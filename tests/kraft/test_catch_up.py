@@ -49,6 +49,7 @@ def topic(cluster: KraftCluster) -> str:
     return make_topic(cluster.connection, {0: (1, 2, AWAY)})
 
 
+@pytest.mark.matrix
 def test_it_waits_for_the_broker_throttles_it_and_undoes_all_after_kill_9_and_resume(
     cluster: KraftCluster, topic: str
 ) -> None:

@@ -166,6 +166,7 @@ def test_the_lock_is_held_once_and_given_back(store: Callable[[], OperationStore
     second.lock.release(again)
 
 
+@pytest.mark.matrix
 @pytest.mark.live
 def test_a_holder_renews_its_lease_and_a_dead_one_loses_it(
     store: Callable[[], OperationStore],

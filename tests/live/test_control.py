@@ -148,6 +148,7 @@ def test_cancel_publishes_no_further_wave_and_rollback_restores_the_original_ord
         assert cluster.read_back(run.topic)[partition][: len(records)] == records
 
 
+@pytest.mark.matrix
 def test_cancel_now_takes_back_what_runs(cluster: Cluster, run: Run) -> None:
     """The runner hears it, restores the original order and ends; nothing waits for the copies."""
     with run.in_its_first_wave() as runner:
@@ -162,7 +163,10 @@ def test_cancel_now_takes_back_what_runs(cluster: Cluster, run: Run) -> None:
     cluster.controllers.wait()
 
 
-@pytest.mark.parametrize(("target", "state"), [("pause", "paused"), ("cancel", "cancelled")])
+@pytest.mark.parametrize(
+    ("target", "state"),
+    [pytest.param("pause", "paused", marks=pytest.mark.matrix), ("cancel", "cancelled")],
+)
 def test_without_a_runner_it_is_done_here(
     cluster: Cluster, run: Run, target: str, state: str
 ) -> None:

@@ -46,6 +46,7 @@ def never_deaf(cluster: Cluster, plan: Path) -> bool:
     return True
 
 
+@pytest.mark.matrix
 def test_a_deaf_controller_is_told_and_nothing_changed(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))

@@ -71,6 +71,7 @@ def status_says(cluster: Cluster, text: str) -> bool:
     return text in cluster.kadmin("status").out
 
 
+@pytest.mark.matrix
 def test_an_admin_node_of_another_tool_is_superseded(cluster: Cluster, tmp_path: Path) -> None:
     with node_in_flight(cluster) as topic:
         found = cluster.kadmin("doctor", "-o", "json")

@@ -55,6 +55,7 @@ def test_a_stop_that_is_safe_refuses_no_write_and_loses_no_record(brokers: Broke
     assert not any(refused & errors.keys() for errors in flow.refused.values()), flow.refused
 
 
+@pytest.mark.matrix
 def test_a_stop_that_is_forbidden_hurts_exactly_the_partitions_that_are_named(
     brokers: Brokers,
 ) -> None:

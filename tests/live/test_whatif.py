@@ -44,6 +44,7 @@ def led(predicted: dict[str, Any]) -> list[int | None]:
     ]
 
 
+@pytest.mark.matrix
 def test_the_same_loss_makes_the_same_leaders(cluster: Cluster) -> None:
     lists = {
         0: [2, 3, 4],

@@ -26,8 +26,8 @@ def cache(java: JavaRuntime, tmp_path: Path) -> Path:
     """A copy of the machine's jars of one version, to be damaged."""
     own = cache_folder(os.environ)
     own.mkdir(parents=True, exist_ok=True)
-    class_path("1.1.1", java, own)
-    for jar in require_version("1.1.1"):
+    class_path("2.8.2", java, own)
+    for jar in require_version("2.8.2"):
         (tmp_path / "jars").mkdir(exist_ok=True)
         shutil.copy(own / "jars" / jar.name, tmp_path / "jars" / jar.name)
     return tmp_path
@@ -63,29 +63,29 @@ def test_every_row_of_the_lock_names_a_jar_whole() -> None:
 
 @pytest.mark.usefixtures("offline")
 def test_a_warm_cache_needs_no_network(cache: Path, java: JavaRuntime) -> None:
-    paths = class_path("1.1.1", java, cache).split(os.pathsep)
-    assert len(paths) == len(require_version("1.1.1"))
+    paths = class_path("2.8.2", java, cache).split(os.pathsep)
+    assert len(paths) == len(require_version("2.8.2"))
 
 
 @pytest.mark.usefixtures("offline")
 def test_a_damaged_jar_is_refused_by_name_with_both_ways_out(
     cache: Path, java: JavaRuntime
 ) -> None:
-    jar = cache / "jars" / require_version("1.1.1")[3].name
+    jar = cache / "jars" / require_version("2.8.2")[3].name
     data = bytearray(jar.read_bytes())
     data[100] ^= 0xFF
     jar.write_bytes(data)
     with pytest.raises(NotCompletedError, match=jar.name) as refused:
-        class_path("1.1.1", java, cache)
+        class_path("2.8.2", java, cache)
     assert "KADMIN_IVY_SETTINGS" in (refused.value.next_command or "")
     assert "copy" in (refused.value.next_command or "")
 
 
 def test_a_damaged_jar_is_fetched_again(cache: Path, java: JavaRuntime) -> None:
-    damaged, missing = require_version("1.1.1")[0], require_version("1.1.1")[1]
+    damaged, missing = require_version("2.8.2")[0], require_version("2.8.2")[1]
     (cache / "jars" / damaged.name).write_bytes(b"x")
     (cache / "jars" / missing.name).unlink()
-    class_path("1.1.1", java, cache)
+    class_path("2.8.2", java, cache)
     assert (cache / "jars" / damaged.name).stat().st_size == damaged.size_bytes
     assert (cache / "jars" / missing.name).stat().st_size == missing.size_bytes
     assert not list(cache.glob("fetch-*"))

@@ -143,6 +143,7 @@ def test_each_partition_of_a_wave_has_its_own_answer(connection: KafkaConnection
     )
 
 
+@pytest.mark.matrix
 @pytest.mark.on("4.1.2", "4.4.0")
 def test_a_move_to_a_stopped_broker_is_in_flight_until_it_starts(
     kraft: Sandbox, connection: KafkaConnection

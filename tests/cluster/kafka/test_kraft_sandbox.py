@@ -74,6 +74,7 @@ def test_another_controller_takes_over_from_a_stopped_one(
     assert command("sandbox", "stop-controller", "1", "--dir", folder).status == 3, "a broker's id"
 
 
+@pytest.mark.matrix
 def test_a_stopped_broker_is_no_longer_alive_for_the_others(
     kraft: Sandbox, connection: KafkaConnection
 ) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.zookeeper
 
-SAMPLED = 16
+SAMPLED = 8
 PAIRS = 6
 KILL_9_LAST = 300
 """A command line looks at other moments than a run in this process, and ends after fewer

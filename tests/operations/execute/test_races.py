@@ -36,6 +36,7 @@ def publishes(frame: Frame) -> bool:
     return wanted and REASSIGN.encode() in frame.body and b"/steps/" in frame.body
 
 
+@pytest.mark.executor
 def test_f13_of_two_appliers_exactly_one_publishes_and_the_other_is_told_who(site: Site) -> None:
     for number, result in enumerate(races(site, RACES)):
         assert result.problem is None, f"race {number}: {result.problem}"
