@@ -6,7 +6,7 @@ Constraints: a rate never leaves its range. Copies in flight are not interrupted
 within two seconds and may stop copies for ten, a higher one acts at once. Machines are slow for
 other reasons: commits of a pair are compared with those of controls in the same seconds. One look
 has few samples.
-Algorithm: a commit is late if it takes twice as long as nine of ten controls, and 10 ms more. The
+Algorithm: a commit is late if it takes twice as long as nine of ten controls, and 20 ms more. The
 share of late commits is about that of the time in which copies use the connection, so it grows with
 the rate. Where responses are short, all commits take a little longer instead, and producers that
 send one request after the other wait for each: commits that take 2 ms more than nine of ten
@@ -15,7 +15,7 @@ times the one before. A pair suffers if more than LATE of its commits are late. 
 look is then taken back, and tried again only after a time that doubles. Otherwise both brokers lose
 as many steps as bring the share to AIM, and the pair, where it copied more than one partition at
 once, goes back to one. Brokers that use their rate gain a step after CALM_S in which hardly any
-commit was late; at first, until one is, FIRST_UP steps at each look. Where the rate is not what
+commit was late; until a pair suffers, FIRST_UP steps after each look without late commits. Where the rate is not what
 limits copies, another partition of the pair begins.
 Example: 1 to 100 MB/s on links of 10 MB/s: 1, 2, 4.3 MB/s, late, 2, and 2.5 MB/s half a minute
 later.
@@ -45,7 +45,7 @@ RISE, RISE_S = 1.16, 2.0
 for the whole window of the quota (11 s), and again when the window has passed it."""
 TRIES_AGAIN_S, LONGEST_S = 120.0, 3600.0
 HELD_S = 60.0
-_RATIO, _EXCESS_S = 2.0, 0.01
+_RATIO, _EXCESS_S = 2.0, 0.02
 _SLOW_S, _CHANCE = 0.002, 0.6
 """Of commits that take no longer than others, _CHANCE / sqrt(n) of n may seem slow."""
 _FEWEST = 10
@@ -281,9 +281,9 @@ def _faster(pace: Pacing, broker: int, seen: Seen, limits: PaceLimits, now: floa
     if step >= limits.highest or seen.used[broker] < USED * limits.rate(step):
         return pace
     known = all(found.is_known for pair, found in seen.pairs.items() if broker in pair)
-    first = broker not in pace.late_at and known
+    first = broker not in pace.suffered_at and known
     to = min(limits.highest, step + (FIRST_UP if first else 1))
-    if not _may_rise(pace, broker, to, now, wait_s=0.0 if first else CALM_S):
+    if not _may_rise(pace, broker, to, now, wait_s=LOOK_S if first else CALM_S):
         return pace
     raised = {**pace.raised, broker: Raise(step, now)}
     return replace(pace, steps={**pace.steps, broker: to}, raised=raised)

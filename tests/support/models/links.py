@@ -60,7 +60,7 @@ class Link:
             HIT
             * min(1.0, copied / self.free(load))
             * max(0.0, 1 - (limit_s - self.base_s) / highest_s)
-            for limit_s in (max(2 * others_s, others_s + 0.01), others_s + 0.002)
+            for limit_s in (max(2 * others_s, others_s + 0.02), others_s + 0.002)
         )
         return max(late, slow - 0.6 / sqrt(PROBES))
 
