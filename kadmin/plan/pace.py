@@ -15,8 +15,8 @@ times the one before. A pair suffers if more than LATE of its commits are late. 
 look is then taken back, and tried again only after a time that doubles. Otherwise both brokers lose
 as many steps as bring the share to AIM, and the pair, where it copied more than one partition at
 once, goes back to one. Brokers that use their rate gain a step after CALM_S in which hardly any
-commit was late; until a pair suffers, FIRST_UP steps after each look without late commits. Where the rate is not what
-limits copies, another partition of the pair begins.
+commit was late; until a pair suffers, FIRST_UP steps after each look in which hardly any was. Where
+the rate is not what limits copies, another partition of the pair begins.
 Example: 1 to 100 MB/s on links of 10 MB/s: 1, 2, 4.3 MB/s, late, 2, and 2.5 MB/s half a minute
 later.
 """
