@@ -38,7 +38,7 @@ def cancel_topic_cycles(placement: Placement, quota: Ints) -> bool:
 
 
 class _TopicNetwork(ResidualNetwork):
-    """The network of replicas whose counts on each broker stay."""
+    """The network whose arcs cost what topics lose, too."""
 
     def _hub(self) -> tuple[Ints, Ints]:
         there, back = super()._hub()

@@ -37,9 +37,9 @@ def spread_topics(group: TopicGroup, quota: Ints) -> None:
     placement, problem = group.placement, group.placement.problem
     if not len(_new_replicas(placement, group.members)[0]):
         return
-    near = _NEAR * group.tolerance * float(group.even_load().mean())
     if cancel_topic_cycles(placement, quota):
         return
+    near = _NEAR * group.tolerance * float(group.even_load().mean())
     for members in topic_batches(problem, group.members):
         counts = TopicCounts(problem, placement.slots, members)
         choose_movers(placement, _new_replicas(placement, members), members, counts, near)
