@@ -130,7 +130,6 @@ def test_a_cordon_by_another_tool_is_named_and_taken_off(cordons: KraftCluster) 
     assert own(cordons) is None
 
 
-@pytest.mark.matrix
 def test_a_broker_that_is_down_is_uncordoned_at_the_controller_and_not_cordoned(
     cordons: KraftCluster,
 ) -> None:
@@ -147,7 +146,6 @@ def test_a_broker_that_is_down_is_uncordoned_at_the_controller_and_not_cordoned(
     assert own(cordons) is None
 
 
-@pytest.mark.matrix
 def test_a_cordon_survives_a_restart(cordons: KraftCluster) -> None:
     assert asked(cordons, "cordon")["cordoned"]
     cordons.sandbox.stop_broker(2)

@@ -48,7 +48,6 @@ def plain(kraft: Sandbox, connection: KafkaConnection) -> KraftCluster:
     return KraftCluster(kraft, connection)
 
 
-@pytest.mark.matrix
 def test_each_partition_grows_as_is_produced_and_consumed(
     plain: KraftCluster, tmp_path: Path
 ) -> None:

@@ -58,7 +58,6 @@ def throttled(brokers: Brokers) -> bool:
     return any(each in shown.out for each in brokers.topics)
 
 
-@pytest.mark.matrix
 def test_a_maintenance_takes_leaders_waits_for_stop_and_start_and_gives_leaders_back(
     brokers: Brokers, tmp_path: Path
 ) -> None:
