@@ -248,7 +248,7 @@ def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
             "bytes to copy",
             "",
             _size(figures["moved_bytes"]),
-            _bound(figures, "moved_bytes_bound", lambda least: _size(least or None)),
+            _bound(figures, "moved_bytes_bound", lambda least: "" if least == 0 else _size(least)),
         ),
         (
             "leader changes",
