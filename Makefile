@@ -13,10 +13,9 @@ KERBEROS := .kerberos
 SERVERS := .servers
 SERVERS_READY := $(SERVERS)/.ready
 # Each worker runs the tests of one cluster at a time, and tests/support/suites/plugin.py has them in order. Tests wait
-# for servers much of their time: four serve two cores, and six where only some have a cluster.
+# for servers much of their time: four serve two cores.
 PYTEST := $(BIN)/python -m pytest --tb=short
-PROCESSES := 4
-WORKERS = -n $(PROCESSES) --dist loadgroup --no-loadscope-reorder --once-more
+WORKERS := -n 4 --dist loadgroup --no-loadscope-reorder --once-more
 # The versions of `make test-eras` and `make test-matrix`; `make test` runs on 2.8.2 and 4.4.0.
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 KRAFT := 3.9.2,4.1.2,4.3.0,4.4.0
@@ -79,8 +78,6 @@ $(READY): requirements.lock pyproject.toml setup.sh
 
 demo: $(READY)
 	@./demo.sh
-
-test unit: PROCESSES := 6
 
 test: lint
 	$(PYTEST) $(WORKERS) $(MEASURED)
