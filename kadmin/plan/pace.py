@@ -45,9 +45,9 @@ RISE, RISE_S = 1.16, 2.0
 for the whole window of the quota (11 s), and again when the window has passed it."""
 TRIES_AGAIN_S, LONGEST_S = 120.0, 3600.0
 HELD_S = 60.0
-_RATIO, _EXCESS_S = 2.0, 0.02
-_SLOW_S, _CHANCE = 0.002, 0.6
-"""Of commits that take no longer than others, _CHANCE / sqrt(n) of n may seem slow."""
+RATIO, EXCESS_S = 2.0, 0.02
+SLOW_S, CHANCE = 0.002, 0.6
+"""Of commits that take no longer than others, CHANCE / sqrt(n) of n may seem slow."""
 _FEWEST = 10
 
 
@@ -104,15 +104,15 @@ class PairSeen:
     def limit_s(self) -> float:
         """The delay from which on a commit is late."""
         control = p90(self.controls)
-        return max(_RATIO * control, control + _EXCESS_S)
+        return max(RATIO * control, control + EXCESS_S)
 
     @property
     def late(self) -> float:
         """The share of late commits; 0 where it is not known."""
         if not self.is_known:
             return 0.0
-        slow = self._share_over(p90(self.controls) + _SLOW_S)
-        by_chance = _CHANCE / sqrt(len(self.delays))
+        slow = self._share_over(p90(self.controls) + SLOW_S)
+        by_chance = CHANCE / sqrt(len(self.delays))
         return max(self._share_over(self.limit_s), slow - by_chance)
 
     def _share_over(self, seconds: float) -> float:

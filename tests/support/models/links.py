@@ -14,7 +14,18 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from kadmin.plan.pace import LATE, LOOK_S, Pacing, PairSeen, Seen, decide
+from kadmin.plan.pace import (
+    CHANCE,
+    EXCESS_S,
+    LATE,
+    LOOK_S,
+    RATIO,
+    SLOW_S,
+    Pacing,
+    PairSeen,
+    Seen,
+    decide,
+)
 
 if TYPE_CHECKING:
     import random
@@ -60,9 +71,12 @@ class Link:
             HIT
             * min(1.0, copied / self.free(load))
             * max(0.0, 1 - (limit_s - self.base_s) / highest_s)
-            for limit_s in (max(2 * others_s, others_s + 0.02), others_s + 0.002)
+            for limit_s in (
+                max(RATIO * others_s, others_s + EXCESS_S),
+                others_s + SLOW_S,
+            )
         )
-        return max(late, slow - 0.6 / sqrt(PROBES))
+        return max(late, slow - CHANCE / sqrt(PROBES))
 
     def delays(
         self, load: float, copied: float, at_once: int, chooser: random.Random
