@@ -103,8 +103,8 @@ def _plan_lines(measured: Measured) -> Iterator[Line]:
         text,
         missed=after["failover_share"] >= (loss or 2),
     )
-    for key in ("topic_excess", "topic_leader_excess"):
-        yield line(_TOPICS[key], key, f"before {figures['before'][key]}")
+    for key, figure in _TOPICS.items():
+        yield line(figure, key, f"before {figures['before'][key]}")
     yield line("rack violations", "racks", "0", missed=after["rack_violations"] > 0)
     yield line("leader changes", "leader changes", f"bound {figures['leader_changes_bound']}")
     yield line("entries that only reorder", "reorders", "")

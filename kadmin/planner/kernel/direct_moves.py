@@ -4,9 +4,9 @@ Goals: as many moves as the lower bound; among the choices that leaves, bytes ne
 goal.
 Algorithm: 1. Each open slot gets a rack, preferably one far below its quotas. 2. Racks above the
 sum of their quotas, in replicas or bytes, give to racks below theirs (rack_transfers.py). 3. In
-each rack, every broker above its quota gives exactly its surplus, selected so that its bytes come
-near their goal; then the pending replicas of the rack go, largest first, to the broker with most
-missing bytes per missing replica.
+each rack, every broker above its quota gives exactly its surplus, of the replicas furthest above
+the share of their topic, so that its bytes come near their goal; then the pending replicas of the
+rack go, largest first, to the broker with most missing bytes per missing replica.
 Replicas that find no broker this way are left to the augmenting paths.
 """
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement import Placement
     from kadmin.planner.kernel.placement_problem import Floats, Ints
     from kadmin.planner.kernel.topic_group import TopicGroup
+
 _CHOICE, _LEAST_CHOICE = 1.05, 8
 """Candidates for each replica that a broker gives, and further ones."""
 

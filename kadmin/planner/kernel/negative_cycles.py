@@ -64,8 +64,7 @@ def cancel_negative_cycles(placement: Placement, quota: Ints, bound: int) -> boo
     ):
         return False
     network = ResidualNetwork(placement, quota)
-    while (cycle := network.negative_cycle()) is not None and not network.spent():
-        network.cancel(cycle)
+    network.cancel_all()
     proved = network.proves()
     if proved:
         quota[:] = placement.count
@@ -95,7 +94,12 @@ class ResidualNetwork:
         self._complete = self._stride <= 1
         self._pairs_left = _PAIRS_IN_ALL
 
-    def spent(self) -> bool:
+    def cancel_all(self) -> None:
+        """Cancel cycles until there is none, or the pairs allowed in all networks are used up."""
+        while (cycle := self.negative_cycle()) is not None and not self._spent():
+            self._cancel(cycle)
+
+    def _spent(self) -> bool:
         """Whether the pairs allowed in all networks are used up.
 
         That ends the search without a proof.
@@ -122,7 +126,7 @@ class ResidualNetwork:
         """
         return negative_cycle(self._network())
 
-    def cancel(self, cycle: list[int]) -> None:
+    def _cancel(self, cycle: list[int]) -> None:
         """Move the replicas on a cycle.
 
         Where one move is impossible, undo all and bar its partition.

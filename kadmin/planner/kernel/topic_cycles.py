@@ -31,14 +31,16 @@ def cancel_topic_cycles(placement: Placement, quota: Ints) -> bool:
     groups = placement.problem.group[placement.problem.movable]
     if len(groups) * len(placement.count) > _MOST_PAIRS or (groups != groups[0]).any():
         return False
-    network = _TopicNetwork(placement, quota)
-    while (cycle := network.negative_cycle()) is not None and not network.spent():
-        network.cancel(cycle)
+    _TopicNetwork(placement, quota).cancel_all()
     return True
 
 
 class _TopicNetwork(ResidualNetwork):
     """The network whose arcs cost what topics lose, too."""
+
+    def __init__(self, placement: Placement, quota: Ints) -> None:
+        super().__init__(placement, quota)
+        self._share = even_shares(placement.problem)
 
     def _hub(self) -> tuple[Ints, Ints]:
         there, back = super()._hub()
@@ -52,7 +54,7 @@ class _TopicNetwork(ResidualNetwork):
     def _price(self, rows: Ints, held: Ints) -> Ints:
         problem, brokers = self._placement.problem, np.arange(self._brokers)
         counts = TopicCounts(problem, self._placement.slots, rows)
-        share, first = even_shares(problem)[rows, None], problem.current[rows, :1]
+        share, first = self._share[rows, None], problem.current[rows, :1]
         full = (counts.on(rows[:, None], brokers) >= share).astype(np.int64)
         above = full - (counts.on(rows, held)[:, None] > share)
         lost = (first == held[:, None]).astype(np.int64) - (first == brokers)

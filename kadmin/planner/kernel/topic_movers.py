@@ -11,19 +11,17 @@ Example: three brokers become six. Instead of ten topics that move whole, half o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kadmin.planner.kernel.placement_problem import NONE, contains, fast_nonzero
-from kadmin.planner.kernel.replicas import replicas_on, running_count
+from kadmin.planner.kernel.replicas import Replicas, replicas_on, running_count
 from kadmin.planner.kernel.topic_counts import above_share, meetings
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.placement import Placement
     from kadmin.planner.kernel.placement_problem import Bools, Ints
-    from kadmin.planner.kernel.replicas import Replicas
     from kadmin.planner.kernel.topic_counts import TopicCounts
 
 _ROUNDS, _PAIRS = 8, 100_000
@@ -31,18 +29,6 @@ _ROUNDS, _PAIRS = 8, 100_000
 
 _CLASSES = 2**20
 """The most classes of sizes."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Moving:
-    """Replicas that move, [N]: their slot, and a broker that lost a replica of the partition."""
-
-    partition: Ints
-    slot: Ints
-    lost: Ints
-
-    def only(self, which: Bools | Ints) -> _Moving:
-        return _Moving(self.partition[which], self.slot[which], self.lost[which])
 
 
 def choose_movers(
@@ -53,21 +39,24 @@ def choose_movers(
     Sizes in one class of `near` bytes count as equal.
     """
     moving = _moving(placement, *new)
-    if not len(moving.partition):
+    if not len(moving):
         return
-    staying = replicas_on(placement, members, np.unique(moving.lost))
+    staying = replicas_on(placement, members, np.unique(moving.broker))
     # A topic at its share rounded up is above the share itself.
     high = above_share(placement.problem, staying) >= 0
     staying = staying.only(high & _is_home(placement, staying.partition, staying.broker))
     movers = _Movers(placement, counts, near)
-    rounds = min(_ROUNDS, max(_PAIRS // len(moving.partition), 1))
+    rounds = min(_ROUNDS, max(_PAIRS // len(moving), 1))
     for _ in range(rounds):
         if not movers.exchange(moving, staying):
             return
 
 
-def _moving(placement: Placement, partition: Ints, slot: Ints) -> _Moving:
-    """Return new replicas with each broker that lost one of their partition and may hold it."""
+def _moving(placement: Placement, partition: Ints, slot: Ints) -> Replicas:
+    """Return new replicas, each with a broker that lost one of their partition and may hold it.
+
+    `broker` is not where they are, but where they may return to.
+    """
     problem, brokers = placement.problem, placement.problem.brokers
     current = problem.current.take(partition, axis=0)
     lists = placement.slots.take(partition, axis=0)
@@ -75,10 +64,10 @@ def _moving(placement: Placement, partition: Ints, slot: Ints) -> _Moving:
     for held in lists.T:
         lost &= current != held[:, None]
     rows, columns = fast_nonzero(lost)
-    found = _Moving(partition[rows], slot[rows], current[rows, columns])
-    may_hold = problem.allowed[problem.group[found.partition], found.lost]
-    may_hold &= brokers.may_hold[found.lost]
-    return found.only(may_hold & _is_home(placement, found.partition, found.lost))
+    found = Replicas(current[rows, columns], partition[rows], slot[rows])
+    may_hold = problem.allowed[problem.group[found.partition], found.broker]
+    may_hold &= brokers.may_hold[found.broker]
+    return found.only(may_hold & _is_home(placement, found.partition, found.broker))
 
 
 def _is_home(placement: Placement, partition: Ints, broker: Ints) -> Bools:
@@ -97,19 +86,19 @@ class _Movers:
         sizes = self._problem.size // max(near, 1)
         self._class = np.minimum(sizes, _CLASSES - 1).astype(np.int64)
 
-    def exchange(self, moving: _Moving, staying: Replicas) -> int:
+    def exchange(self, moving: Replicas, staying: Replicas) -> int:
         """Exchange in one round and return the number of exchanges."""
         slots, counts = self._placement.slots, self._counts
-        moving = moving.only(slots[moving.partition, moving.slot] != moving.lost)
+        moving = moving.only(slots[moving.partition, moving.slot] != moving.broker)
         staying = staying.only(slots[staying.partition, staying.slot] == staying.broker)
         now = slots[moving.partition, moving.slot]
-        gain = counts.on(moving.partition, now) - counts.on(moving.partition, moving.lost)
+        gain = counts.on(moving.partition, now) - counts.on(moving.partition, moving.broker)
         held = counts.on(staying.partition, staying.broker)
         held -= running_count(
             self._problem.topic[staying.partition] * len(self._problem.brokers) + staying.broker
         )
         pairs = meetings(
-            (self._key(moving.lost, moving.partition), gain),
+            (self._key(moving.broker, moving.partition), gain),
             (self._key(staying.broker, staying.partition), held),
         )
         return sum(self._exchange(moving.only(one), staying.only(other)) for one, other in pairs)
@@ -117,10 +106,10 @@ class _Movers:
     def _key(self, broker: Ints, partition: Ints) -> Ints:
         return np.asarray(broker * _CLASSES + self._class[partition])
 
-    def _exchange(self, moving: _Moving, staying: Replicas) -> int:
+    def _exchange(self, moving: Replicas, staying: Replicas) -> int:
         now = self._placement.slots[moving.partition, moving.slot]
         partition = np.stack([moving.partition, staying.partition])
-        held = np.stack([now, moving.lost])
+        held = np.stack([now, moving.broker])
         better = self._counts.better(
             partition, held, lambda some: self._able(moving.only(some), staying.only(some))
         )
@@ -131,10 +120,10 @@ class _Movers:
         self._counts.exchange(partition, held)
         return len(better)
 
-    def _able(self, moving: _Moving, staying: Replicas) -> Bools:
+    def _able(self, moving: Replicas, staying: Replicas) -> Bools:
         placement, brokers = self._placement, self._problem.brokers
         slots, rack, leads = placement.slots, brokers.rack, self._problem.current[:, 0]
-        lost, now = moving.lost, slots[moving.partition, moving.slot]
+        lost, now = moving.broker, slots[moving.partition, moving.slot]
         able = ~contains(slots.take(moving.partition, axis=0), lost)
         able &= slots[staying.partition, staying.slot] == lost
         able &= ~contains(slots.take(staying.partition, axis=0), now)

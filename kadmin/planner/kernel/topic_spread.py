@@ -35,20 +35,19 @@ _NEAR = 0.1
 def spread_topics(group: TopicGroup, quota: Ints) -> None:
     """Choose the replicas of a group that move, and their brokers, so that topics are more even."""
     placement, problem = group.placement, group.placement.problem
-    if not len(_new_replicas(placement, group.members)[0]):
-        return
-    if cancel_topic_cycles(placement, quota):
+    partition, slot = _new_replicas(placement, group.members)
+    if not len(partition) or cancel_topic_cycles(placement, quota):
         return
     near = _NEAR * group.tolerance * float(group.even_load().mean())
     for members in topic_batches(problem, group.members):
         counts = TopicCounts(problem, placement.slots, members)
-        choose_movers(placement, _new_replicas(placement, members), members, counts, near)
-        partition, slot = _new_replicas(placement, members)
-        racks = problem.brokers.rack[placement.slots[partition, slot]]  # exchanges keep racks
+        low, high = partition.searchsorted([members[0], members[-1] + 1])
+        choose_movers(placement, (partition[low:high], slot[low:high]), members, counts, near)
+        now = _new_replicas(placement, members)
+        racks = problem.brokers.rack[placement.slots[now]]  # exchanges keep racks
         spread = _Spread(placement, counts, near)
         for rack in range(problem.brokers.racks):
-            chosen = racks == rack
-            spread.exchange(partition[chosen], slot[chosen])
+            spread.exchange(*(each[racks == rack] for each in now))
 
 
 def _new_replicas(placement: Placement, members: Ints) -> tuple[Ints, Ints]:

@@ -97,8 +97,7 @@ def exact_optimum(problem: PlacementProblem) -> Optimum | None:
 def exact_leaders(problem: PlacementProblem, optimum: Optimum) -> list[int] | None:
     """Return the most even counts of leaders, ascending, of plans with that optimum."""
     model = _Model(problem)
-    model.require(model.new, 0, optimum.moves, 0)
-    model.require(model.steps, optimum.unevenness, optimum.unevenness, len(model.held))
+    model.reach(optimum)
     leads = model.add_leaders()
     if model.solve(model.leader_cost) is None:
         return None
@@ -113,8 +112,7 @@ def exact_topics(problem: PlacementProblem, optimum: Optimum, kept: int) -> int 
     At least `kept` preferred leaders keep their replica.
     """
     model = _Model(problem)
-    model.require(model.new, 0, optimum.moves, 0)
-    model.require(model.steps, optimum.unevenness, optimum.unevenness, len(model.held))
+    model.reach(optimum)
     leads = [int(broker == problem.current[at, 0]) for at, broker in model.held]
     model.require(leads, kept, np.inf, 0)
     cost = model.add_topics()
@@ -147,6 +145,11 @@ class _Model:
     def require(self, factors: Sequence[int], low: float, high: float, first: int) -> None:
         """Bound the sum of variables from `first` on, each times its factor."""
         self._rows.add({first + at: float(factor) for at, factor in enumerate(factors)}, low, high)
+
+    def reach(self, optimum: Optimum) -> None:
+        """Require the least unevenness and the fewest moves."""
+        self.require(self.new, 0, optimum.moves, 0)
+        self.require(self.steps, optimum.unevenness, optimum.unevenness, len(self.held))
 
     def add_leaders(self) -> Mapping[tuple[int, int], int]:
         """Add one leader for each partition, and the cost of each k-th leader on each broker."""
