@@ -55,7 +55,7 @@ help:
 	@echo "make test-spark       the load on Spark, and Spark as its users run it: a Connect server, a cluster, spark-submit"
 	@echo "make test-pages       commands of the README and of pages beside it, as they stand there; the rest are in test-matrix"
 	@echo "make test-release     wheel, action, hook and site, as users meet them"
-	@echo "make release          wheel, source distribution, SBOM and checksums, in dist/; TAG=v1.2.0 for what is published"
+	@echo "make release          wheel, source distribution, SBOM, provenance and checksums, in dist/; TAG=v1.2.0 for what is published"
 	@echo "make audit            known vulnerabilities of what kadmin needs; asks an advisory service"
 	@echo "make image            images kadmin and kadmin-planner, on BASE=python:3.13-slim or on this machine's Python"
 	@echo "make site             the documentation as a site, in site/"
@@ -163,7 +163,7 @@ bench-load-kernel: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/load_kernel.py $(ROWS) --seeds $(SEEDS)
 
 bench-pace: $(READY)
-	$(BIN)/python benchmarks/pace.py $(CASES) --runs $(RUNS) --link $(LINK)
+	PYTHONPATH=tests $(BIN)/python benchmarks/pace.py $(CASES) --runs $(RUNS) --link $(LINK)
 
 bench-suites: $(READY)
 	$(BIN)/python benchmarks/suites.py $(SUITES)

@@ -15,11 +15,10 @@ import statistics
 import sys
 import tempfile
 from dataclasses import asdict, replace
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pace_lab import CONTROL, PAIR, PRODUCED, Case, measure
+from pace_lab import CONTROL, PAIR, PRODUCED, Case, measure, worst
 
 from kadmin.plan.pace import LOOK_S, PairSeen, p90
 
@@ -55,6 +54,7 @@ CASES = {
     "adaptive-small": replace(_ADAPTIVE, fetch_bytes=_SMALL),
     "adaptive-small-more": replace(_ADAPTIVE, fetch_bytes=_SMALL, more=3),
     "adaptive-small-busy": replace(_ADAPTIVE, fetch_bytes=_SMALL, busy=4),
+    "adaptive-small-signal": replace(_ADAPTIVE, fetch_bytes=_SMALL, signal=True),
     "three": Case(more_replicas=True),
     "one-25-three": Case(more_replicas=True, pair=1, rate=0.25),
     "adaptive": _ADAPTIVE,
@@ -115,13 +115,6 @@ def figures(seconds: list[tuple[float, float]]) -> Mapping[str, Any]:
         "control_max": max(control for _, control in seconds),
         "kept": round(sum(pair <= 2 * control for pair, control in seconds) / len(seconds), 3),
     }
-
-
-def worst(seen: Seen, topic: str, second: int) -> float:
-    """Return the p99 of a second, or the age of the oldest record that waits, if that is more."""
-    found = [each.get("producers", {}) for each in seen.topics[topic].get(second, ())]
-    values = [each.get(name) for each in found for name in ("p99_ms", "oldest_ms")]
-    return max((value for value in values if value is not None), default=inf)
 
 
 def rounds(seen: Seen, begun: float, ended: float) -> list[dict[str, Any]]:

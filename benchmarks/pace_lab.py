@@ -7,18 +7,25 @@ of `pair` write to broker 1 with the follower 3, those of `control` to broker 1 
 from __future__ import annotations
 
 import json
+import os
+import statistics
 import subprocess
 import sys
 import time
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from support.network.prometheus_server import prometheus_server, samples
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.operations.observers.commit_delays import CommitDelays
 from kadmin.plan.commit_delay import watched
+from kadmin.plan.pace import LOOK_S
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.sandbox.links import Link
 from kadmin.sandbox.seed import create_topics
@@ -33,6 +40,8 @@ from kadmin.worlds.kafka.wire.records import produce
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from support.network.prometheus_server import PrometheusHandler, PrometheusServer
+
     from kadmin.operations.observers.commit_delays import Delay
 
 QUEUE = "250ms"
@@ -45,6 +54,7 @@ PRODUCERS = {PAIR: 3, CONTROL: 3, AWAY: 1, BACK: 1}
 RECORD_BYTES, PARTITIONS = 16_000, 2
 CHUNK_BYTES = 20_000_000
 BASE_S, AFTER_S, LONGEST_S = 20.0, 5.0, 600.0
+SIGNAL = "slowdown"
 MORE_AFTER_S = 90.0
 """Seconds from the beginning of the copy until clients write more."""
 
@@ -56,7 +66,8 @@ class Case:
     `link_s`: the seconds that the link needs for all copied bytes, with nothing else. `most`: the
     highest rate, where `rate` is the lowest. `fetch_bytes`: replica.fetch.max.bytes. `more`: what
     clients write after MORE_AFTER_S, as a multiple of what they wrote before. `busy`: processes
-    that use a processor.
+    that use a processor. `signal`: Prometheus answers how many times as long the producers of the
+    pair wait as those of the control, and the plan keeps that below two.
     """
 
     copied: int = 8
@@ -66,6 +77,7 @@ class Case:
     rate: float | None = None
     most: float | None = None
     more: int = 1
+    signal: bool = False
     busy: int = 0
     fetchers: int = 1
     fetch_bytes: int = 1_048_576
@@ -163,12 +175,18 @@ def beside_load(sandbox: Sandbox, case: Case, folder: Path) -> Seen:
         )
         delays.watch(watched(state, {(1, 3)}, moving))
         collect(seen, delays, BASE_S)
+        server = stack.enter_context(prometheus_server())
+        server.answer = partial(answer_slowdown, seen.load, lines)
         for _ in range(case.busy):
             stack.enter_context(ended_with(subprocess.Popen([sys.executable, "-c", BUSY])))
         with (folder / "output").open("w") as output:
             seen.begun = time.monotonic()
-            command = apply_command(sandbox, case, folder)
-            runner = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+            runner = subprocess.Popen(
+                apply_command(case, folder),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "KADMIN_CONFIG": str(contexts(sandbox, case, server, folder))},
+            )
             with ended_with(runner):
                 while runner.poll() is None and time.monotonic() < seen.begun + LONGEST_S:
                     collect(seen, delays, 1.0)
@@ -219,13 +237,58 @@ def read_lines(seen: Seen, lines: Sequence[tuple[str, float, Path]]) -> None:
             seconds.setdefault(second, []).append(found["topics"].get(topic, {}))
 
 
-def apply_command(sandbox: Sandbox, case: Case, folder: Path) -> Sequence[str]:
+def worst(seen: Seen, topic: str, second: int) -> float:
+    """Return the p99 of a second, or the age of the oldest record that waits, if that is more."""
+    found = [each.get("producers", {}) for each in seen.topics[topic].get(second, ())]
+    values = [each.get(name) for each in found for name in ("p99_ms", "oldest_ms")]
+    return max((value for value in values if value is not None), default=inf)
+
+
+def slowdown(load: float, lines: Sequence[tuple[str, float, Path]]) -> float:
+    """Return the p99 of the pair, as a multiple of the control's, in the last look."""
+    seen = Seen(load=load)
+    read_lines(seen, lines)
+    last = int(time.monotonic() - load) - 1  # this second is not over
+    seconds = range(last - int(LOOK_S), last)
+    pair, control = (
+        statistics.median(worst(seen, topic, second) for second in seconds)
+        for topic in (PAIR, CONTROL)
+    )
+    return pair / control
+
+
+def answer_slowdown(
+    load: float, lines: Sequence[tuple[str, float, Path]], request: PrometheusHandler
+) -> None:
+    """Answer a query of the signal with its value now."""
+    samples(slowdown(load, lines))(request)
+
+
+def contexts(sandbox: Sandbox, case: Case, server: PrometheusServer, folder: Path) -> Path:
+    """Write the context `lab`: the address of the cluster, and the signal."""
+    at = {"kafka": {"bootstrap_servers": ",".join(sandbox.bootstrap)}}
+    if case.mode == "zookeeper":
+        at = {"zookeeper": {"connect": sandbox.connect_string}}
+    signals = {SIGNAL: {"prometheus": server.origin, "query": SIGNAL}}
+    document = {
+        "apiVersion": "kadmin/v1",
+        "kind": "Contexts",
+        "contexts": {"lab": {**at, "signals": signals}},
+    }
+    written = folder / "contexts.yaml"
+    written.write_text(json.dumps(document))
+    return written
+
+
+def apply_command(case: Case, folder: Path) -> Sequence[str]:
     """Return the command that moves the copied topic from broker 1 to 3."""
     throttle: dict[str, Any] = {"rate": "1GB/s" if case.rate is None else case.share(case.rate)}
     if case.rate is not None and case.most is not None:
         throttle["rate"] = {"min": case.share(case.rate), "max": case.share(case.most)}
     if case.pair is not None:
         throttle["pair"] = case.pair
+    if case.signal:
+        throttle["while"] = {SIGNAL: {"below": 2}}
     partitions = [
         {"topic": COPIED, "partition": number, "replicas": [3]} for number in range(case.copied)
     ]
@@ -236,10 +299,7 @@ def apply_command(sandbox: Sandbox, case: Case, folder: Path) -> Sequence[str]:
     }
     plan = folder / "plan.json"
     plan.write_text(json.dumps(document))
-    at = ["-b", ",".join(sandbox.bootstrap)]
-    if case.mode == "zookeeper":
-        at = ["-z", sandbox.connect_string]
-    return [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", *at]
+    return [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", "--context", "lab"]
 
 
 @contextmanager

@@ -6,7 +6,7 @@ Usage: python containers/build_images.py TOOLS [BASE], where TOOLS is the `bin` 
 cyclonedx-py, `make image BASE=python:3.13-slim`.
 
 An image names its version and the commit of this tree in its labels, and has its SBOM (CycloneDX,
-JSON) beside kadmin.
+JSON) beside kadmin. Its provenance is written to dist/.
 
 Without BASE, the base is made of this machine's own Python (Linux only), and the build needs
 neither an image registry nor a network: the packages of requirements.lock are fetched before it,
@@ -25,6 +25,7 @@ from build import EXTRAS as EVERY_EXTRA
 from build import bill_of_materials, build
 from local_base import pack_base
 from locked import ROOT, locked
+from provenance import revision, write_provenance
 
 from kadmin import __version__
 
@@ -48,7 +49,7 @@ def build_image(name: str, tools: Path, base: str | None) -> str:
         bill_of_materials(tools, __version__, context / "sbom.cdx.json", EXTRAS[name])
         options = ["--build-arg", f"BASE={base or _local_base(context)}"]
         options += ["--label", f"{_LABEL}.version={__version__}"]
-        options += ["--label", f"{_LABEL}.revision={_revision()}"]
+        options += ["--label", f"{_LABEL}.revision={revision()}"]
         if base is None:
             _fetch_wheels(context)
             options += ["--network", "none"]
@@ -57,14 +58,17 @@ def build_image(name: str, tools: Path, base: str | None) -> str:
             ["docker", "build", "--quiet", *options, "--file", file, "--tag", tag, str(context)],
             check=True,
         )
+    _write_provenance(tag)
     return tag
 
 
-def _revision() -> str:
-    """Return the commit of this tree, with `-dirty` where files differ from it."""
-    described = ["describe", "--always", "--abbrev=40", "--dirty", "--match", ""]
-    command = ["git", "-C", str(ROOT), *described]
-    return subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()
+def _write_provenance(tag: str) -> None:
+    """Name an image by its id, the digest of its configuration, which names its layers."""
+    command = ["docker", "image", "inspect", "--format", "{{.Id}}", tag]
+    shown = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    written = ROOT / "dist" / f"{tag.replace(':', '-')}.image.intoto.json"
+    written.parent.mkdir(exist_ok=True)
+    write_provenance(written, "make image", {tag: shown.strip().removeprefix("sha256:")})
 
 
 def _local_base(scratch: Path) -> str:

@@ -1,4 +1,4 @@
-"""Builds what is published, into dist/: wheel, source distribution, SBOM and checksums.
+"""Builds what is published, into dist/: wheel, source distribution, SBOM, provenance, checksums.
 
 Usage: python release/build.py TOOLS [TAG], where TOOLS is the `bin` folder with cyclonedx-py and
 twine (`make release TAG=v1.2.0`). With a tag, the tree must be that of the tag, and the version is
@@ -11,7 +11,6 @@ must be equal.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import subprocess
@@ -22,6 +21,7 @@ from pathlib import Path
 
 from locked import DISTRIBUTION, ROOT, direct, needed
 from packaging.utils import canonicalize_name
+from provenance import sha256, write_provenance
 
 from kadmin import __version__
 
@@ -103,10 +103,12 @@ def main(tools: Path, tag: str | None = None) -> None:
                 "this tree"
             )
     bill_of_materials(tools, __version__, dist / f"{DISTRIBUTION}-{__version__}.cdx.json")
-    sums = [
-        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n"
-        for path in sorted(dist.iterdir())
-    ]
+    write_provenance(
+        dist / f"{DISTRIBUTION}-{__version__}.intoto.json",
+        "make release",
+        {path.name: sha256(path) for path in sorted(dist.iterdir())},
+    )
+    sums = [f"{sha256(path)}  {path.name}\n" for path in sorted(dist.iterdir())]
     (dist / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
     sys.stdout.write("".join(sums))
 

@@ -15,7 +15,7 @@ Copies of 15 and 1 bytes do not fit, although their sum does.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.disks import DiskState, file_systems
@@ -77,7 +77,11 @@ class DiskForecasts:
 
 
 def forecast(waves: Sequence[Sequence[PartitionTarget]], facts: ClusterFacts) -> DiskForecasts:
-    """Predict every disk that gets copies in the waves."""
+    """Predict every disk that gets copies in the waves.
+
+    A partition has the larger of its size and the one on disk: the plan may be older than data.
+    """
+    waves = [[_as_large_as_now(target, facts) for target in wave] for wave in waves]
     receivers = {
         broker
         for wave in waves
@@ -103,6 +107,12 @@ def forecast(waves: Sequence[Sequence[PartitionTarget]], facts: ClusterFacts) ->
     sums = {broker: usable for broker, usable in facts.usable.items() if broker not in brokers}
     by_sum = (_in_sum(each, facts) for each in shortages(waves, sums))
     return DiskForecasts(found, tuple(sorted((*lacking, *by_sum), key=lambda each: each.broker_id)))
+
+
+def _as_large_as_now(target: PartitionTarget, facts: ClusterFacts) -> PartitionTarget:
+    now = facts.sizes.get(target.partition, 0)
+    planned = target.size_bytes
+    return target if planned is None or planned >= now else replace(target, size_bytes=now)
 
 
 def _has_room_known(disks: Iterable[Disk]) -> bool:

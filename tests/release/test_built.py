@@ -16,6 +16,7 @@ from zipfile import ZipFile
 import pytest
 from build import EXTRAS, bill_of_materials, build, difference_from, rebuilt_wheel
 from locked import locked, needed
+from provenance import sha256, write_provenance
 from support.release.environments import ROOT, TOOLS, interpreters, succeed
 
 from kadmin import __version__
@@ -140,6 +141,30 @@ def test_the_bill_of_materials_lists_what_kadmin_needs(tmp_path: Path) -> None:
     succeed(
         [TOOLS / "python", "-c", judge, out, f"V{bill['specVersion'].replace('.', '_')}"], tmp_path
     )
+
+
+def test_the_provenance_names_the_files_the_commit_and_the_builder(
+    dist: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BUILDER", "https://builds.example/7")
+    out = tmp_path / "provenance.json"
+    write_provenance(out, "make release", {path.name: sha256(path) for path in dist})
+    statement = json.loads(out.read_text(encoding="utf-8"))
+    assert {each["name"]: each["digest"] for each in statement["subject"]} == {
+        path.name: {"sha256": sha256(path)} for path in dist
+    }
+    predicate = statement["predicate"]
+    source, lock = predicate["buildDefinition"]["resolvedDependencies"]
+    assert source["digest"] == {"gitCommit": succeed(["git", "rev-parse", "HEAD"], ROOT).strip()}
+    assert lock["digest"] == {"sha256": sha256(ROOT / "requirements.lock")}
+    assert predicate["runDetails"]["builder"] == {"id": "https://builds.example/7"}
+    judge = (
+        "import sys; from google.protobuf.json_format import Parse; "
+        "from in_toto_attestation.v1.statement import Statement; "
+        "from in_toto_attestation.v1.statement_pb2 import Statement as Shape; "
+        "Statement.copy_from_pb(Parse(open(sys.argv[1]).read(), Shape())).validate()"
+    )
+    succeed([TOOLS / "python", "-c", judge, out], tmp_path)
 
 
 def test_a_release_is_of_the_tree_of_its_tag(tmp_path: Path) -> None:

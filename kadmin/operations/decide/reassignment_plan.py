@@ -15,6 +15,7 @@ from kadmin.plan.model import Elect, ThrottleBy
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.rules import check_disk_space, refusals_of, refuses
 from kadmin.plan.tiers import tiered_bytes
+from kadmin.plan.units import readable_size
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def examine_reassignment(
     copied = [each.partition for each in change.pending if each.added or each.directories]
     tiered = tiered_bytes(copied, state, world.facts)
     found = replace(found, change=change, throttle=throttle, tiered=tiered)
+    if (differ := _sizes_differ(change, world.facts)) is not None:
+        found = replace(found, warnings=(*found.warnings, differ))
     found = _with_disk_space(found, plan, change, world.facts, policy)
     at_target = not change.pending and all(
         judge(target, state, published=False) is Progress.DONE for target in plan.reassignments
@@ -83,6 +86,22 @@ def _throttle(
     if found.rate == WHOLE_NETWORK.amount:  # which is no estimate of a network
         found = replace(found, wave_seconds=(None,) * len(waves), bound_seconds=None)
     return replace(found, hours=plan.hours)
+
+
+def _sizes_differ(change: PlanDiff, facts: ClusterFacts) -> str | None:
+    """Say that the bytes to copy are not those on disk, where they differ by a tenth and more."""
+    sizes = [
+        (each.size_bytes * len(each.added), facts.sizes[each.partition] * len(each.added))
+        for each in change.pending
+        if each.size_bytes is not None and each.partition in facts.sizes
+    ]
+    planned, on_disk = (sum(column) for column in zip((0, 0), *sizes, strict=True))
+    if abs(planned - on_disk) * 10 < max(planned, on_disk, 1):
+        return None
+    return (
+        f"by the plan's size_bytes {readable_size(planned)} are to be copied, by the bytes on disk "
+        f"{readable_size(on_disk)}; remove size_bytes from the plan to reckon with those on disk"
+    )
 
 
 def _with_disk_space(

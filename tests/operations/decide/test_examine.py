@@ -219,6 +219,20 @@ def test_bytes_of_a_partition_are_those_of_all_its_copies() -> None:
     assert "| `a-0` | 1,2 | 3,4 | 2.22 MB |" in diff_markdown("p", plan, found)
 
 
+def test_a_plan_that_is_older_than_the_data_is_compared_with_the_bytes_on_disk() -> None:
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (3, 2), size_bytes=1000),))
+    now = ClusterFacts(sizes={tp("a-0"): 1112}, usable={3: 1112})
+    found = examine(plan, STATE, LIMITS, now)
+    assert found.warnings[-1:] == (
+        "by the plan's size_bytes 1.00 kB are to be copied, by the bytes on disk 1.11 kB; "
+        "remove size_bytes from the plan to reckon with those on disk",
+    )
+    (refusal,) = examine(plan, STATE, LIMITS, replace(now, usable={3: 1111})).refusals
+    assert refusal.message.startswith("broker 3 has room for 1.11 kB, 1 B less")
+    alike = replace(now, sizes={tp("a-0"): 1111})
+    assert "size_bytes" not in str(examine(plan, STATE, LIMITS, alike).warnings)
+
+
 @pytest.mark.parametrize(
     "facts", [ClusterFacts(usable={4: 10**9}), ClusterFacts(capacities={4: 10**9})]
 )
