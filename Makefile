@@ -22,6 +22,11 @@ KRAFT := 3.9.2,4.1.2,4.3.0,4.4.0
 # Each test process imports the whole package: its compiled files are kept, whatever the machine's default.
 unexport PYTHONDONTWRITEBYTECODE
 
+# The folder in which suites keep the branches that they ran; none are measured without it. `make floor` adds them up.
+MEASURED :=
+MEASURE = $(if $(MEASURED),COVERAGE_FILE=$(MEASURED)/$@)
+BRANCHES = $(if $(MEASURED),--cov --cov-report=)
+
 # The suites that are timed, all that .ci/run runs if none is named.
 SUITES :=
 # How long the fuzzer runs.
@@ -37,15 +42,16 @@ CASES := all one-25 adaptive
 RUNS := 1
 LINK := 80
 
-.PHONY: help setup demo test lint schemas unit live coverage test-eras test-matrix test-executor test-containers test-report test-kerberos test-spark test-pages test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel bench-pace bench-suites \
+.PHONY: help setup demo test lint schemas unit live coverage floor test-eras test-matrix test-executor test-containers test-report test-kerberos test-spark test-pages test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel bench-pace bench-suites \
 	fuzz mutation clean
 
 help:
 	@echo "make setup            create .venv with kadmin in it"
+	@echo "make floor            the branch coverage of suites that ran with MEASURED=FOLDER, and its floor"
 	@echo "make demo             sandbox, snapshot, proposal, apply, election, deletion, on real brokers"
 	@echo "make test             linters, types, contracts and the test suite on real ZooKeeper and Kafka"
 	@echo "make schemas          schemas/ from the shapes of answers and documents; make test checks that they are committed"
-	@echo "make coverage         make test, with its branch coverage and the floor of that"
+	@echo "make coverage         make test, test-eras and test-spark, with the branch coverage of all three and its floor"
 	@echo "make test-eras        live tests from Kafka 0.10.2 to 4.4, each claim where versions differ"
 	@echo "make test-matrix      all of them on every version; before a release"
 	@echo "make test-executor    the executor: every kill point, races, records during a reassignment"
@@ -80,7 +86,7 @@ demo: $(READY)
 	@./demo.sh
 
 test: lint
-	$(PYTEST) $(WORKERS) $(MEASURED)
+	$(MEASURE) $(PYTEST) $(WORKERS) $(BRANCHES)
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -98,11 +104,19 @@ unit: $(READY)
 live: $(READY)
 	$(PYTEST) $(WORKERS) -m live
 
-coverage: MEASURED := --cov --cov-report=term:skip-covered --cov-fail-under=92
-coverage: test
+coverage:
+	rm -rf .measured
+	$(MAKE) MEASURED=.measured test
+	$(MAKE) MEASURED=.measured test-eras
+	$(MAKE) MEASURED=.measured test-spark
+	$(MAKE) MEASURED=.measured floor
+
+floor: $(READY)
+	$(BIN)/coverage combine --quiet $(MEASURED)/*
+	$(BIN)/coverage report --skip-covered --fail-under=92
 
 test-eras: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(WORKERS) --suite eras
+	$(MEASURE) KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(WORKERS) $(BRANCHES) --suite eras
 
 test-matrix: $(READY) $(SERVERS_READY)
 	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(WORKERS) --suite matrix
@@ -123,7 +137,7 @@ test-pages: $(READY)
 	$(PYTEST) -n 2 --dist loadgroup --once-more --suite pages tests/live tests/report
 
 test-spark: $(READY)
-	$(PYTEST) -n 2 --dist loadgroup --once-more --suite spark tests/planner tests/live
+	$(MEASURE) $(PYTEST) -n 2 --dist loadgroup --once-more $(BRANCHES) --suite spark tests/planner tests/live
 
 $(SERVERS_READY): $(READY) tests/support/planner/servers.lock
 	rm -rf $(SERVERS)

@@ -167,6 +167,7 @@ def test_a_cluster_is_stopped_after_its_last_test(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.eras
 @pytest.mark.parametrize("workers", [pytest.param("0", marks=pytest.mark.matrix), "2"])
 def test_a_live_test_that_passes_alone_is_listed_as_unsteady(tmp_path: Path, workers: str) -> None:
     answer = session(tmp_path, "--once-more", "-n", workers, unsteady=5)
@@ -178,6 +179,7 @@ def test_a_live_test_that_passes_alone_is_listed_as_unsteady(tmp_path: Path, wor
     assert "seconds by folder" in answer.stdout
 
 
+@pytest.mark.eras
 @pytest.mark.parametrize(("unsteady", "broken"), [(6, ""), (1, "live"), (1, "pure"), (0, "live")])
 def test_a_run_fails_by_what_fails_twice_and_by_too_many(
     tmp_path: Path, unsteady: int, broken: str
@@ -185,14 +187,6 @@ def test_a_run_fails_by_what_fails_twice_and_by_too_many(
     answer = session(tmp_path, "--once-more", unsteady=unsteady, broken=broken)
     assert answer.returncode == 1, answer.stdout
     assert "failed" in answer.stdout.splitlines()[-1]
-
-
-@pytest.mark.parametrize("unsteady", [0, 1])
-def test_a_run_fails_by_coverage_under_its_floor(tmp_path: Path, unsteady: int) -> None:
-    measured = ("--cov=support.suites.closing", "--cov-fail-under=100")
-    answer = session(tmp_path, "--once-more", *measured, unsteady=unsteady)
-    assert "Required test coverage of 100% not reached" in answer.stdout
-    assert answer.returncode == pytest.ExitCode.TESTS_FAILED, answer.stdout
 
 
 def test_without_the_option_nothing_is_run_again(tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ def test_without_zookeeper_it_lints(copy: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.eras
 @pytest.mark.live
 def test_without_zookeeper_a_cluster_in_kraft_mode_is_operated(
     copy: Path, kraft: Sandbox, connection: KafkaConnection, tmp_path: Path

@@ -95,13 +95,13 @@ def test_commands_are_listed_in_groups() -> None:
 def test_every_summary_is_one_whole_line(name: str) -> None:
     """Rule: at 80 columns no summary is cut off or broken; at 60 none is cut off."""
     headings = GROUPS if name == "" else ["Commands"]
-    text = help_of(name)
+    text, narrow = help_of(name), re.sub(r"\s+", " ", help_of(name, 60))
     for line in (line for heading in headings for line in section(text, heading)):
         child, _, summary = line.strip().partition("  ")
         assert f"{name} {child}".strip() in COMMANDS, "a summary of two lines"
         assert summary.strip()
         assert "..." not in summary
-        assert re.sub(r"\s+", " ", summary.strip()) in re.sub(r"\s+", " ", help_of(name, 60))
+        assert re.sub(r"\s+", " ", summary.strip()) in narrow
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])

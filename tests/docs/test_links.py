@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ def links(page: Path) -> set[str]:
     return {unquote(link) for link in found if link and not re.match("[a-z]+:", link)}
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     """Name the headings as GitHub does: lower case, no punctuation, hyphens for blanks, numbered
     when they repeat.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import Replicas
 
-pytestmark = [pytest.mark.live, pytest.mark.on("4.4.0")]
+pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.on("4.4.0")]
 
 ORIGIN, TARGET = (1, 2), (3, 4)
 HELD, FREE = "1B/s", "80MB/s"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from support.cli.in_process import Answer
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.eras]
 
 BROKER = ConfigEntity.of_broker(2)
 FIRST_WITH_CORDONS = (4, 3)

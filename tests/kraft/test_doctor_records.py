@@ -91,6 +91,7 @@ def test_a_record_topic_whose_records_may_be_lost(recorded: KraftCluster) -> Non
     assert examine(recorded) == {}
 
 
+@pytest.mark.matrix
 def test_a_record_topic_below_its_min_isr(recorded: KraftCluster) -> None:
     found = read_metadata(recorded.connection, (RECORD_TOPIC,)).partitions
     first, second = sorted(next(iter(found.values())).replicas)[:2]

@@ -59,7 +59,7 @@ def test_leaders_that_are_off_are_elected_and_verified_and_no_others(
     assert cluster.kadmin("apply", absent, "--yes").status == 4
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_more_partitions_than_one_batch_are_elected_in_several_steps(
     cluster: KraftCluster, tmp_path: Path
 ) -> None:

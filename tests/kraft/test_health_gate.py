@@ -91,6 +91,7 @@ def published(event: Event) -> bool:
     return isinstance(event, StepPublished)
 
 
+@pytest.mark.matrix
 def test_k03_a_majority_that_is_lost_and_comes_back_is_waited_for(
     kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, others: tuple[int, int]
 ) -> None:

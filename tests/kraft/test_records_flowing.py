@@ -106,7 +106,7 @@ class Reassigning:
         return [step["wave"] for step in steps if step["kind"] == "wave"]
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_it_runs_through(cluster: KraftCluster, tmp_path: Path) -> None:
     move = Reassigning(cluster, tmp_path, "5MB/s", 10_000)
     with (

@@ -239,6 +239,7 @@ def granted() -> list[list[str]]:
     return [shlex.split(line.replace("User:kadmin", "User:ANONYMOUS")) for line in lines]
 
 
+@pytest.mark.matrix
 def test_the_rights_on_the_page_are_enough_and_a_missing_one_is_named(
     guarded: Guarded, tmp_path: Path
 ) -> None:

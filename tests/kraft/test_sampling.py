@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kadmin.sandbox import Sandbox
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.eras]
 
 WAIT_S = 60
 

@@ -92,6 +92,7 @@ def go_back(terminal: Terminal) -> None:
     terminal.wait_for(KEYS)
 
 
+@pytest.mark.matrix
 def test_an_operation_is_paused_throttled_and_cancelled_by_keys(
     cluster: KraftCluster, environment: dict[str, str], plan: Path
 ) -> None:

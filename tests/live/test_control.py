@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
     from support.live.cluster import Cluster
 
-pytestmark = [pytest.mark.live, pytest.mark.on("0.10.2.2", "2.8.2", "3.9.2")]
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.eras,
+    pytest.mark.on("0.10.2.2", "2.8.2", "3.9.2"),
+]
 
 WAVES = 3
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import Replicas, TopicPartition
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.eras]
 
 
 def proposed(brokers: Brokers, folder: Path, *words: str) -> Path:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from support.live.cluster import Cluster
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.eras]
 
 TOOL_VERSION = "2.8.2"
 """The last tool that takes --zookeeper with every verb; it serves clusters of every version under

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from support.live.cluster import Cluster
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.eras]
 
 ASSIGNMENT = {0: [1, 2], 1: [2, 3], 2: [4, 3]}
 

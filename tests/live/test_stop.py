@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from support.live.errands import Brokers
 
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.eras]
 
 
 def obstacles(answer: Mapping[str, Any]) -> dict[TopicPartition | None, str]:

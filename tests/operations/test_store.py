@@ -192,7 +192,7 @@ def test_an_operation_of_another_store_takes_the_place_of_its_older_state(
 ) -> None:
     source = in_folder(tmp_path / "source")
     held = source.lock.take(ANN, 0)
-    source.create(recorded(OP_1, partitions=60_000), held, "now")
+    source.create(recorded(OP_1, partitions=20_000), held, "now")
     operations.adopt(source.export(OP_1), lease)
     source.write_step(WaveStep(1, "now", 0), held)
     source.ask_throttle(OP_1, ThrottleRequest(5000, "ben", "now"))

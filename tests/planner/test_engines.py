@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.proposal import Proposal
 
-pytestmark = pytest.mark.xdist_group("engines")
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("engines")]
 TAKEN_AT = "2026-01-01T00:00:00Z"
 DRAIN = request(drain=(2,), racks=Racks.RELAXED)
 

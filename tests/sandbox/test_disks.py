@@ -59,7 +59,7 @@ def states(folder: Path, broker_id: int) -> list[DiskState]:
 @pytest.mark.parametrize(
     "mode",
     [
-        pytest.param(("--kraft",), id="kraft", marks=pytest.mark.eras),
+        pytest.param(("--kraft",), id="kraft", marks=pytest.mark.matrix),
         pytest.param((), id="zookeeper", marks=pytest.mark.matrix),
     ],
 )

@@ -28,7 +28,7 @@ from kadmin.worlds.kafka.wire.reassignments import alter_reassignments
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.eras]
 
 
 def test_status_shows_controllers_and_brokers(kraft: Sandbox) -> None:
@@ -104,7 +104,7 @@ def test_k04_a_frozen_broker_answers_nothing_and_another_one_is_asked(kraft: San
     wait_until(lambda: is_up(kraft, 3), 60)
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 @pytest.mark.parametrize("version", ["3.3.2", "3.7.2", "3.9.2", "4.1.2"])
 def test_a_life_in_kraft_mode_on_every_version(version: str, tmp_path: Path) -> None:
     folder = tmp_path / "sandbox"

@@ -62,7 +62,7 @@ def test_only_the_partitions_named_are_elected_each_with_its_own_answer(
     assert leaders() == [2, 1, 1], "an empty list elects nothing"
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 def test_a_preferred_replica_that_is_stopped_is_refused(
     kraft: Sandbox, connection: KafkaConnection
 ) -> None:

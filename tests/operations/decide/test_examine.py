@@ -223,9 +223,9 @@ def test_a_plan_that_is_older_than_the_data_is_compared_with_the_bytes_on_disk()
     plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (3, 2), size_bytes=1000),))
     now = ClusterFacts(sizes={tp("a-0"): 1112}, usable={3: 1112})
     found = examine(plan, STATE, LIMITS, now)
-    assert found.warnings[-1:] == (
+    assert found.warnings[-1] == (
         "by the plan's size_bytes 1.00 kB are to be copied, by the bytes on disk 1.11 kB; "
-        "remove size_bytes from the plan to reckon with those on disk",
+        "remove size_bytes from the plan to reckon with those on disk"
     )
     (refusal,) = examine(plan, STATE, LIMITS, replace(now, usable={3: 1111})).refusals
     assert refusal.message.startswith("broker 3 has room for 1.11 kB, 1 B less")
