@@ -85,7 +85,8 @@ $(READY): requirements.lock pyproject.toml setup.sh
 demo: $(READY)
 	@./demo.sh
 
-test: lint
+test: $(READY)
+	$(MAKE) lint
 	$(MEASURE) $(PYTEST) $(WORKERS) $(BRANCHES)
 
 lint: $(READY)

@@ -57,11 +57,7 @@ if TYPE_CHECKING:
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 BROKER_4 = ConfigEntity.of_broker(4)
-pytestmark = [
-    pytest.mark.live,
-    pytest.mark.eras,
-    pytest.mark.usefixtures("short_settling", "record"),
-]
+pytestmark = [pytest.mark.live, pytest.mark.usefixtures("short_settling", "record")]
 
 RATE = 50_000_000
 LISTS = {LEADER_REPLICAS: "0:1", FOLLOWER_REPLICAS: "0:2"}
