@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 BROKER_4 = ConfigEntity.of_broker(4)
 pytestmark = [
     pytest.mark.live,
-    pytest.mark.eras,
+    pytest.mark.matrix,
     pytest.mark.claims(KRAFT_CLAIMS),
     pytest.mark.on(*KRAFT_VERSIONS),
 ]

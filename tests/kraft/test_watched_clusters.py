@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from support.live.kraft import KraftCluster
 
-pytestmark = [pytest.mark.live, pytest.mark.on("4.4.0"), pytest.mark.eras]
+pytestmark = [pytest.mark.live, pytest.mark.on("4.4.0"), pytest.mark.matrix]
 
 HELD, FREE = "1B/s", "80MB/s"
 WATCH = ("status", "--watch", "--context", "prod-*")
@@ -92,7 +92,6 @@ def go_back(terminal: Terminal) -> None:
     terminal.wait_for(KEYS)
 
 
-@pytest.mark.matrix
 def test_an_operation_is_paused_throttled_and_cancelled_by_keys(
     cluster: KraftCluster, environment: dict[str, str], plan: Path
 ) -> None:
