@@ -13,9 +13,10 @@ KERBEROS := .kerberos
 SERVERS := .servers
 SERVERS_READY := $(SERVERS)/.ready
 # Each worker runs the tests of one cluster at a time, and tests/support/suites/plugin.py has them in order. Tests wait
-# for servers much of their time: four serve two cores.
+# for servers much of their time: four serve two cores, five where most of them have no brokers.
 PYTEST := $(BIN)/python -m pytest --tb=short
-WORKERS := -n 4 --dist loadgroup --no-loadscope-reorder --once-more
+SHARED_OUT := --dist loadgroup --no-loadscope-reorder --once-more
+WORKERS := -n 4 $(SHARED_OUT)
 # The versions of `make test-eras` and `make test-matrix`; `make test` runs on 2.8.2 and 4.4.0.
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 KRAFT := 3.9.2,4.1.2,4.3.0,4.4.0
@@ -87,7 +88,7 @@ demo: $(READY)
 
 test: $(READY)
 	$(MAKE) lint
-	$(MEASURE) $(PYTEST) $(WORKERS) $(BRANCHES)
+	$(MEASURE) $(PYTEST) -n 5 $(SHARED_OUT) $(BRANCHES)
 
 lint: $(READY)
 	$(BIN)/ruff check .

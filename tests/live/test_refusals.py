@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from support.live.cluster import Cluster
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.eras]
 
 REFUSED: dict[str, tuple[int, str, Callable[[str], dict[str, Any]]]] = {
     "F16 unknown topic": (4, "no-such-topic", lambda _: reassignment("no-such-topic", {0: [1, 2]})),
