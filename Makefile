@@ -48,11 +48,11 @@ LINK := 80
 
 help:
 	@echo "make setup            create .venv with kadmin in it"
-	@echo "make floor            the branch coverage of suites that ran with MEASURED=FOLDER, and its floor"
 	@echo "make demo             sandbox, snapshot, proposal, apply, election, deletion, on real brokers"
 	@echo "make test             linters, types, contracts and the test suite on real ZooKeeper and Kafka"
 	@echo "make schemas          schemas/ from the shapes of answers and documents; make test checks that they are committed"
 	@echo "make coverage         make test, test-eras and test-spark, with the branch coverage of all three and its floor"
+	@echo "make floor            the branch coverage of suites that ran with MEASURED=FOLDER, and its floor"
 	@echo "make test-eras        live tests from Kafka 0.10.2 to 4.4, each claim where versions differ"
 	@echo "make test-matrix      all of them on every version; before a release"
 	@echo "make test-executor    the executor: every kill point, races, records during a reassignment"
