@@ -86,6 +86,7 @@ $(READY): requirements.lock pyproject.toml setup.sh
 demo: $(READY)
 	@./demo.sh
 
+# lint is no prerequisite: beside others, make would begin them all before it came back to the tests.
 test: $(READY)
 	$(MAKE) lint
 	$(MEASURE) $(PYTEST) -n 5 $(SHARED_OUT) $(BRANCHES)
@@ -108,10 +109,7 @@ live: $(READY)
 
 coverage:
 	rm -rf .measured
-	$(MAKE) MEASURED=.measured test
-	$(MAKE) MEASURED=.measured test-eras
-	$(MAKE) MEASURED=.measured test-spark
-	$(MAKE) MEASURED=.measured floor
+	$(MAKE) --jobs=1 MEASURED=.measured test test-eras test-spark floor
 
 floor: $(READY)
 	$(BIN)/coverage combine --quiet $(MEASURED)/*

@@ -189,5 +189,13 @@ def test_a_run_fails_by_what_fails_twice_and_by_too_many(
     assert "failed" in answer.stdout.splitlines()[-1]
 
 
+@pytest.mark.parametrize("unsteady", [0, 1])
+def test_a_run_fails_by_coverage_under_its_floor(tmp_path: Path, unsteady: int) -> None:
+    measured = ("--cov=support.suites.closing", "--cov-fail-under=100")
+    answer = session(tmp_path, "--once-more", *measured, unsteady=unsteady)
+    assert "Required test coverage of 100% not reached" in answer.stdout
+    assert answer.returncode == pytest.ExitCode.TESTS_FAILED, answer.stdout
+
+
 def test_without_the_option_nothing_is_run_again(tmp_path: Path) -> None:
     assert session(tmp_path, unsteady=1).returncode == 1

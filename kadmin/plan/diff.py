@@ -16,7 +16,7 @@ from kadmin.plan.model import WaveOrder
 from kadmin.plan.pairs import AtOnce, PairLimit
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.sources import lacks_source, with_source_size
-from kadmin.plan.waves import moved_bytes, schedule
+from kadmin.plan.waves import copied_bytes, schedule
 from kadmin.schema.shapes import Count
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ class PlanDiff:
 
         None where the size of a partition that moves is unknown.
         """
-        sizes = [moved_bytes(target) for target in self.pending]
-        return None if None in sizes else sum(size or 0 for size in sizes)
+        return copied_bytes(self.pending)
 
 
 def diff(

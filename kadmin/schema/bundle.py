@@ -12,7 +12,7 @@ import difflib
 import itertools
 import json
 import math
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -45,7 +45,11 @@ class SchemaSet:
         self._validators: dict[str, Validator] = {}
 
     def names(self) -> tuple[str, ...]:
-        """Every schema's name, sorted."""
+        """Every schema's name, sorted; the folder is listed once."""
+        return self._names
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
         found = (
             path.relative_to(self.folder).as_posix() for path in self.folder.rglob(f"*{SUFFIX}")
         )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import json
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -397,13 +396,8 @@ class Rule(NamedTuple):
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text_of(name))
+    found: dict[str, Any] = json.loads(bundled().text(name))
     return found
-
-
-@cache
-def text_of(name: str) -> str:
-    return bundled().text(name)
 
 
 def rules(

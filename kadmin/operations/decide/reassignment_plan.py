@@ -16,6 +16,7 @@ from kadmin.plan.progress import Progress, judge
 from kadmin.plan.rules import check_disk_space, refusals_of, refuses
 from kadmin.plan.tiers import tiered_bytes
 from kadmin.plan.units import readable_size
+from kadmin.plan.waves import moved_bytes
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
@@ -90,12 +91,13 @@ def _throttle(
 
 def _sizes_differ(change: PlanDiff, facts: ClusterFacts) -> str | None:
     """Say that the bytes to copy are not those on disk, where they differ by a tenth and more."""
-    sizes = [
-        (each.size_bytes * len(each.added), facts.sizes[each.partition] * len(each.added))
+    known = [
+        each
         for each in change.pending
         if each.size_bytes is not None and each.partition in facts.sizes
     ]
-    planned, on_disk = (sum(column) for column in zip((0, 0), *sizes, strict=True))
+    planned = sum(moved_bytes(each) or 0 for each in known)
+    on_disk = sum(len(each.added) * facts.sizes[each.partition] for each in known)
     if abs(planned - on_disk) * 10 < max(planned, on_disk, 1):
         return None
     return (

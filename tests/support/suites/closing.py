@@ -2,8 +2,8 @@
 
 With `--once-more`, each live test that failed is run again, alone, when the others have ended. If
 it passes, it is listed as unsteady with its first failure. A run fails by a test that fails twice,
-by a failure of a test that needs no server, and by more than five unsteady tests that have no mark
-`unsteady` with a reason.
+by a failure of a test that needs no server, by more than five unsteady tests that have no mark
+`unsteady` with a reason, and by what is no test's: coverage under its floor.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Closing:
                 report for report in reporter.stats.get(kind, ()) if report not in unsteady
             ]
         reporter.stats["unsteady"] = unsteady
-        # A file that cannot be collected is a failure as well, and no test's.
+        # A floor of coverage that is not reached is a failure as well, and no test's.
         if len(unsteady) == session.testsfailed:
             session.exitstatus = pytest.ExitCode.OK
 
