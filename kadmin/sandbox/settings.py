@@ -122,7 +122,9 @@ def broker_config(
         "broker.id": str(broker_id),
         **broker_place(rack, address, folder),
         "zookeeper.connect": connect,
-        "zookeeper.session.timeout.ms": "6000",
+        # On a busy machine a server waits for the processor for seconds. Its session must not end:
+        # a controller that lost its session may go on beside its successor.
+        "zookeeper.session.timeout.ms": "12000",
         "zookeeper.connection.timeout.ms": "30000",
         "offsets.topic.replication.factor": "1",
         "offsets.topic.num.partitions": "4",
@@ -173,6 +175,9 @@ def controller_settings(host: str, ports: Mapping[int, int]) -> dict[str, str]:
         "controller.quorum.voters": ",".join(
             f"{voter}@{host}:{port}" for voter, port in ports.items()
         ),
+        # A controller that waits for the processor for seconds stays the leader; Kafka's 2 s would
+        # elect another one.
+        "controller.quorum.fetch.timeout.ms": "6000",
         "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
     }
 
