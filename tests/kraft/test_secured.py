@@ -131,6 +131,7 @@ ARGUMENTS = {
 MOST = {"--output": "-o json", "--verbose": "-v", "--yes": "--yes", "--dry-run": "--dry-run"}
 
 
+@pytest.mark.matrix
 def test_no_command_shows_the_password(
     cluster: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

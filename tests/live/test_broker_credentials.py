@@ -121,6 +121,7 @@ def test_a_deletion_without_brokers_still_has_guards_that_were_not_looked_at(
     assert done.status == 0, done.err
 
 
+@pytest.mark.matrix
 def test_a_wrong_password_ends_a_resume_and_leaves_the_operation_as_it_is(
     guarded: Guarded, tmp_path: Path
 ) -> None:

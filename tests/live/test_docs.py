@@ -23,7 +23,7 @@ READINGS = (
         ("docs/inspect.md", "docs/consumers.md", "docs/whatif.md"), marks=pytest.mark.matrix
     ),
     pytest.param(("docs/sandbox.md",), marks=pytest.mark.matrix),
-    ("docs/kraft.md", "docs/load.md"),
+    pytest.param(("docs/kraft.md", "docs/load.md"), marks=pytest.mark.matrix),
     pytest.param(("docs/maintenance.md",), marks=pytest.mark.matrix),
     pytest.param(("docs/decommission.md",), marks=pytest.mark.matrix),
     pytest.param(("docs/recovery.md",), marks=pytest.mark.matrix),

@@ -82,6 +82,7 @@ def ended_well(line: str, status: int, err: str) -> bool:
     )
 
 
+@pytest.mark.matrix
 def test_every_example_in_zookeeper_mode_is_run(
     live: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

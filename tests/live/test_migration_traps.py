@@ -15,7 +15,7 @@ from kadmin.sandbox import Sandbox, SandboxSpec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.eras, pytest.mark.xdist_group("migration traps")]
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("migration traps")]
 
 
 @pytest.fixture(scope="module")

@@ -135,6 +135,7 @@ def shell(cluster: SecuredZooKeeper, line: str, folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.matrix
 def test_each_right_that_is_missing_is_named_with_the_command_that_grants_it(
     by_sasl: SecuredZooKeeper, tmp_path: Path
 ) -> None:
@@ -179,6 +180,7 @@ def test_each_right_that_is_missing_is_named_with_the_command_that_grants_it(
         run("apply", plan, "--yes")
 
 
+@pytest.mark.matrix
 def test_resume_names_a_missing_right_before_it_takes_the_lock(
     by_sasl: SecuredZooKeeper, tmp_path: Path
 ) -> None:

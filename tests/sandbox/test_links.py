@@ -41,14 +41,8 @@ def bucket(namespace: str, device: str) -> Mapping[str, Any]:
 
 @needs_links
 @pytest.mark.live
-@pytest.mark.eras
-@pytest.mark.parametrize(
-    "mode",
-    [
-        pytest.param(("--kraft",), id="kraft"),
-        pytest.param((), id="zookeeper", marks=pytest.mark.matrix),
-    ],
-)
+@pytest.mark.matrix
+@pytest.mark.parametrize("mode", [("--kraft",), ()], ids=["kraft", "zookeeper"])
 def test_brokers_send_and_receive_through_their_buckets(
     mode: tuple[str, ...], folder: Path, tmp_path: Path
 ) -> None:
