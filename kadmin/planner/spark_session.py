@@ -53,6 +53,7 @@ _CONNECT_RETRIES = 4
 """Retries of the first call, some seconds in all; PySpark would try for ten minutes, as it does for
 later calls."""
 _DETAILS = re.compile(r'^\s*details = "(.*)"$', re.MULTILINE)
+_TRACEBACK = "Traceback (most recent call last):"
 _CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
 """The environment variable that makes PySpark's functions those of Spark Connect."""
 _ARCHIVING_S = 600
@@ -160,7 +161,7 @@ def class_archive(java: JavaRuntime, cache: Path) -> Path:
 def cause_of(error: Exception) -> str:
     """Return the relevant line of a Spark error.
 
-    It is the Java exception's, where it came through Py4J, or a server's.
+    It is the Java exception's, where it came through Py4J, a server's, or that of a Python worker.
     """
     process = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001 - there is no public way
     if isinstance(error, ConnectionError) or (process is not None and process.poll() is not None):
@@ -171,6 +172,9 @@ def cause_of(error: Exception) -> str:
     lines = str(error).strip().split("\n")
     if (details := _DETAILS.search(str(error))) is not None:
         return details[1]
+    if _TRACEBACK in lines:
+        lines = lines[lines.index(_TRACEBACK) + 1 :]
+        return next((line for line in lines if not line.startswith(" ")), lines[-1])
     return next((line[2:] for line in lines if line.startswith(": ")), lines[0])
 
 

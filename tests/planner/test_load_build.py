@@ -14,7 +14,7 @@ from pyarrow import parquet
 from support.cli.in_process import command
 from support.planner import sample_history as history
 
-from kadmin.errors import BusyError, InvalidInputError
+from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
 from kadmin.planner.load.columns import (
     BROKER_LOAD,
     BYTES_IN,
@@ -26,11 +26,10 @@ from kadmin.planner.load.columns import (
 from kadmin.planner.load_build.history import Day, History
 from kadmin.planner.load_build.hourly import ROLL_UP
 from kadmin.planner.load_build.job import LoadTask, build_load
-from kadmin.planner.load_build.partitions import bytes_per_record
 from kadmin.planner.load_build.roll_ups import Update, find, folder_of, hold, update
 from kadmin.planner.load_build.sample_files import sample_files
 from kadmin.planner.load_build.sources import ENDINGS, SampleSource
-from kadmin.planner.load_build.weeks import WeekMerge, each_week, merged_weeks
+from kadmin.planner.load_build.weeks import WeekMerge
 from kadmin.planner.proposal import Options
 from kadmin.planner.spark_session import spark_session
 from kadmin.schema import validate_value
@@ -286,77 +285,6 @@ def test_every_format_gives_the_same(dirty: Path, tmp_path: Path, session: Spark
         session.sql("DROP TABLE kept_samples")
 
 
-def test_a_partition_that_seems_steady_by_chance_has_its_topics_bytes_per_record(
-    session: SparkSession,
-) -> None:
-    """Its segments are deleted several times an hour: 2 of 30 hours seem steady, or half of them
-    with any ratio.
-    """
-    rows: list[tuple[Any, ...]] = [
-        ("", "a", 0, hour, 10.0, 1000.0 if hour % 3 else None, None, None) for hour in range(30)
-    ]
-    rows += [
-        ("", "a", 1, hour, 900.0, 50.0 if hour in {7, 21, 28} else None, None, None)
-        for hour in range(31)
-    ]
-    rows += [
-        ("", "a", 2, hour, 900.0, 30.0 * hour if hour % 2 else None, None, None)
-        for hour in range(30)
-    ]
-    rows += [
-        ("", "b", 0, hour, 900.0, 50.0 if hour == 7 else None, None, None) for hour in range(30)
-    ]
-    rows += [("", "a", 3, hour, 10.0, 2000.0, 10, 10) for hour in range(30)]
-    rows += [
-        ("", "c", 0, hour, 900.0, 50.0 if hour < 10 else None, 7000, 100) for hour in range(30)
-    ]
-    rows += [("", "a", 3, 30, 0.0, 0.0, None, None)]
-    frame = session.createDataFrame(
-        rows,
-        "cluster string, topic string, partition int, hour int, records double, log double, size "
-        "long, held long",
-    )
-    found = {
-        (row["topic"], row["partition"]): row["bytes_per_record"]
-        for row in bytes_per_record(frame).collect()
-    }
-    of_topic = (20 * 1000 + 30 * 2000) / (20 * 10 + 30 * 10)
-    assert found == {
-        ("a", 0): 100.0,
-        ("a", 1): of_topic,
-        ("a", 2): of_topic,
-        ("a", 3): 200.0,
-        ("b", 0): None,
-        ("c", 0): 70.0,
-    }
-
-
-@pytest.mark.parametrize("merge", [*WeekMerge, None])
-def test_the_same_hour_of_several_weeks(session: SparkSession, merge: WeekMerge | None) -> None:
-    start = 492_000 - (492_000 - 96) % HOURS
-    hours = [
-        ("", "a", 0, start + week * HOURS + 5, 10.0 * 3**week, None, None) for week in range(3)
-    ]
-    names = (
-        "cluster string, topic string, partition int, hour int, in double, out double, requests "
-        "double"
-    )
-    frame = session.createDataFrame(hours, names)
-    found = each_week(frame, start) if merge is None else merged_weeks(frame, start, 3, merge)
-    rows = found.orderBy("start").toArrow().to_pylist()
-    wanted = {
-        WeekMerge.MEAN: [130 / 3],
-        WeekMerge.MAX: [90.0],
-        WeekMerge.P95: [84.0],
-        None: [10.0, 30.0, 90.0],
-    }[merge]
-    assert [row[BYTES_IN][5] for row in rows] == [pytest.approx(each) for each in wanted]
-    assert {(row["weeks"], row[BYTES_IN][4], len(row[BYTES_IN])) for row in rows} == {
-        (3 if merge else 1, None, HOURS)
-    }
-    assert rows[0]["coverage"] == pytest.approx(1 / HOURS)
-
-
 @pytest.mark.parametrize(
     "text", ["nonsense", "[]", '{"files": {}}', '{"files": {"a": [1]}, "days": {}}']
 )
@@ -394,7 +322,7 @@ def test_the_command_tells_what_it_built(dirty: Path, tmp_path: Path) -> None:
     assert done.status == 0, done.err
     assert "2 days in 1 week from 2026-03-02 (max)" in done.out
     assert "warning: 4 samples left out" in done.out
-    assert "HashAggregate" in done.out
+    assert "MapInArrow" in done.out
     assert f"20 rows -> {tmp_path / 'load'}" in done.out
 
 
@@ -418,6 +346,17 @@ def test_what_holds_no_samples_is_refused(tmp_path: Path, content: object, messa
     with pytest.raises(InvalidInputError) as refused:
         build(samples, tmp_path / "load")
     assert message in f"{refused.value.message} {refused.value.cause}"
+
+
+def test_a_file_that_is_damaged_is_named(tmp_path: Path) -> None:
+    whole = tmp_path / "samples" / "a.parquet"
+    history.write(whole, history.rows_at(next(iter(history.moments()))))
+    data = bytearray(whole.read_bytes())
+    data[4:200] = bytes(196)
+    whole.write_bytes(data)
+    with pytest.raises(NotCompletedError, match="Spark failed") as failed:
+        build(whole.parent, tmp_path / "load")
+    assert f"{whole} cannot be read: " in (failed.value.cause or "")
 
 
 def test_rows_of_which_none_can_be_used_are_refused(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_a_spark_connect_server(
     assert (tmp_path / "plan.yaml").read_bytes() == (work / "plan.yaml").read_bytes()
     done = built(Path("load-by-server"), "--samples", "samples", "--remote", server, "--explain")
     assert done.status == 0, done.err
-    assert "HashAggregate" in done.out
+    assert "MapInArrow" in done.out
     assert rates(work / "load-by-server") == load
     assert "SPARK_CONNECT_MODE_ENABLED" not in os.environ, (
         "a later session of this process may be a classic one"

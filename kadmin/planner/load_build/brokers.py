@@ -8,186 +8,224 @@ is unknown, they are scaled to what all brokers reported about the topic.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as f
+import numpy as np
+import pyarrow as pa
 
-from kadmin.planner.load_build.hourly import UNKNOWN_ID
-from kadmin.planner.load_build.partitions import METERS, PARTITION_KEY, TOPIC_KEY, thousandths
+from kadmin.planner.load_build.grouping import Known, grouped, integers, names
+from kadmin.planner.load_build.hourly import UNKNOWN_ID, times
+from kadmin.planner.load_build.partitions import METERS, TOPIC_KEY
+from kadmin.planner.load_build.record_sizes import bytes_per_record
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column as SparkColumn
-    from pyspark.sql import DataFrame
+    from collections.abc import Mapping
 
-_WEIGHTS = ("in", "out", "work")
-_UNITS = ("in_bytes", "out_bytes")
-_SUMS = (*(f"sum_{name}" for name in _WEIGHTS), *(f"reported_{name}" for name in METERS.values()))
-_FACTORS = ("in", "out", "out_by_in", "requests")
-_PLACE = (*TOPIC_KEY, "broker_id", "hour")
+    from kadmin.planner.load_build.grouping import Key, Numbers, Table
+
+RATES = ("in", "out", "requests")
+"""What is computed of each partition and hour: bytes per second, and requests."""
+_WAYS = ("in", "out")
+BROKER_HOURS = tuple(f"{figure}_{way}" for way in _WAYS for figure in ("reported", "partitions"))
 
 
-def weighed(hours: DataFrame, sizes: DataFrame) -> DataFrame:
-    """Add the weights of each partition and hour to partition_hours.
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """What partitions weigh in the sums of their topic, in each hour.
 
-    The columns are `in`, `out` and `work`, and `in_bytes`. `sizes` are those of bytes_per_record.
-    Weights are bytes per second where `in_bytes`, otherwise records per second, which only give
-    parts of a sum.
+    Bytes per second where `in_bytes`, else records per second, which only give parts of a sum; the
+    same holds for `out` and `out_bytes`.
     """
-    records, size = f.col("records"), f.col("bytes_per_record")
-    record = f.coalesce(size, f.lit(1.0))
-    into, out = f.coalesce(records * record, f.col("log")), f.col("consumed") * record
-    return hours.join(sizes.hint("shuffle_hash"), [*PARTITION_KEY], "left").select(
-        "*",
-        into.alias("in"),
-        out.alias("out"),
-        (f.coalesce(into, f.lit(0.0)) + f.coalesce(out, f.lit(0.0))).alias("work"),
-        (records.isNull() | (records == 0) | size.isNotNull()).alias("in_bytes"),
-    )
+
+    into: Known
+    out: Known
+    work: Known
+    in_bytes: Numbers
+    out_bytes: Numbers
 
 
-def compared(weights: DataFrame, reports: DataFrame) -> DataFrame:
-    """Return sums and reported rates by topic, broker and hour.
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Sums and reports by topic, hour and broker, in thousandths.
 
-    The sums are over the partitions that the broker led, the rates those that it reported.
-    `reports` are the rows of topics in partition_hours.
-
-    Columns, in thousandths: `sum_` in, out and work; `reported_` in, out and requests; and
-    `in_bytes` and `out_bytes`: whether the sums are bytes. The broker UNKNOWN_ID has the sums of
-    all.
+    `sums` and `reported` are by the names of RATES; the broker UNKNOWN_ID has those of all. `bytes`
+    says where the sums are bytes. `led` and `led_then` are the places of the first and of the other
+    leader of each partition and hour.
     """
-    both = _led(weights).unionByName(_reported(reports), allowMissingColumns=True)
-    return both.groupBy(*_PLACE).agg(
-        *(f.sum(name).alias(name) for name in _SUMS),
-        *(f.bool_and(name).alias(name) for name in _UNITS),
-    )
+
+    key: Mapping[str, Key]
+    sums: Mapping[str, Known]
+    reported: Mapping[str, Known]
+    bytes: Mapping[str, Numbers]
+    led: Numbers
+    led_then: Numbers
 
 
-def _reported(reports: DataFrame) -> DataFrame:
-    return reports.select(
-        *TOPIC_KEY,
-        f.explode(f.array_distinct(f.array(f.col("leader"), f.lit(UNKNOWN_ID)))).alias("broker_id"),
-        "hour",
-        *(
-            thousandths(f.col(f"metered_{name}")).alias(f"reported_{name}")
-            for name in METERS.values()
-        ),
-    )
+def corrected_rates(hours: Table) -> tuple[dict[str, Known], Table]:
+    """Return the rates of the rows of partition_hours, and brokers' hours, of whole topics.
 
-
-def _led(weights: DataFrame) -> DataFrame:
-    part = f.col("leader_part")
-    leaders = f.array_distinct(
-        f.array(
-            f.struct(f.col("leader").alias("broker_id"), part.alias("part")),
-            f.struct(f.col("other_leader").alias("broker_id"), (1 - part).alias("part")),
-            f.struct(f.lit(UNKNOWN_ID).alias("broker_id"), f.lit(1.0).alias("part")),
-        )
-    )
-    led = weights.select(
-        *TOPIC_KEY,
-        "hour",
-        *_WEIGHTS,
-        "in_bytes",
-        f.col("bytes_per_record").isNotNull().alias("out_bytes"),
-        f.inline(leaders),
-    ).where(f.col("broker_id").isNotNull())
-    sums = (thousandths(f.col(name) * f.col("part")).alias(f"sum_{name}") for name in _WEIGHTS)
-    return led.select(*_PLACE, *sums, *_UNITS)
-
-
-def scaled(weights: DataFrame, both: DataFrame) -> DataFrame:
-    """Return PARTITION_KEY, `hour`, `in`, `out` and `requests` of each partition and hour.
-
-    Null where unknown. `both` is what `compared` returns.
+    The rates are those of RATES, for the rows that are of partitions, in their order. Brokers'
+    hours have `cluster`, `broker_id`, `hour` and BROKER_HOURS: what each broker reported, and the
+    sums over the partitions that it led, before they are scaled, both in thousandths of bytes per
+    second. A topic counts in both where both are known.
     """
-    # A merge would sort all hours of all partitions, twice.
-    factors = _factors(both).hint("shuffle_hash")
-    joined = weights
-    for leader in ("leader", "other_leader"):
-        renamed = factors.select(
-            *TOPIC_KEY,
-            "hour",
-            f.col("broker_id").alias(leader),
-            *(f.col(name).alias(f"{leader}_{name}") for name in _FACTORS),
-        )
-        joined = joined.join(renamed, [*TOPIC_KEY, "hour", leader], "left")
-    into, out = f.col("in"), f.col("out")
-    return joined.select(
-        *PARTITION_KEY,
-        "hour",
-        f.coalesce("metered_in", into * _factor("in"), f.when(f.col("in_bytes"), into)).alias("in"),
-        f.coalesce(
-            "metered_out",
-            out * _factor("out"),
-            into * _factor("out_by_in"),
-            f.when(f.col("bytes_per_record").isNotNull(), out),
-        ).alias("out"),
-        f.coalesce("metered_requests", f.col("work") * _factor("requests")).alias("requests"),
+    of_topic = np.asarray(hours["partition"]) == UNKNOWN_ID
+    rows, reports = hours.filter(pa.array(~of_topic)), hours.filter(pa.array(of_topic))
+    weights = _weighed(rows)
+    places = _compared(rows, reports, weights)
+    return _scaled(rows, weights, places), _broker_hours(places)
+
+
+def _weighed(rows: Table) -> _Weights:
+    records, size = Known.of(rows["records"]), bytes_per_record(rows)
+    record = Known(np.where(size.known, size.values, 1.0), np.ones_like(size.known))
+    into = records.times(record).or_else(Known.of(rows["log"]))
+    out = Known.of(rows["consumed"]).times(record)
+    return _Weights(
+        into,
+        out,
+        Known(into.or_zero + out.or_zero, record.known),
+        ~records.known | (records.values == 0) | size.known,
+        size.known,
     )
 
 
-def unscaled(weights: DataFrame) -> DataFrame:
-    """Return the columns of `scaled` where no broker reported anything."""
-    return weights.select(
-        *PARTITION_KEY,
-        "hour",
-        f.coalesce("metered_in", f.when(f.col("in_bytes"), f.col("in"))).alias("in"),
-        f.coalesce(
-            "metered_out", f.when(f.col("bytes_per_record").isNotNull(), f.col("out"))
-        ).alias("out"),
-        f.col("metered_requests").alias("requests"),
-    )
+def _compared(rows: Table, reports: Table, weights: _Weights) -> _Places:
+    """Add up what partitions weigh and what brokers reported.
 
-
-def broker_hours(both: DataFrame) -> DataFrame:
-    """Return the rates that each broker reported in each hour.
-
-    Beside them are the sums over the partitions that it led. Sums are those before scaling, in
-    bytes per second. A topic counts in both where both are known. `both` is what `compared`
-    returns.
+    There are three entries for each row of a partition (its leaders, and all brokers together) and
+    two for each report.
     """
-    figures = {}
-    for way in ("in", "out"):
-        both_known = (
-            f.col(f"reported_{way}").isNotNull()
-            & f.col(f"sum_{way}").isNotNull()
-            & f.col(f"{way}_bytes")
-        )
-        figures[f"reported_{way}"] = f.sum(f.when(both_known, f.col(f"reported_{way}")))
-        figures[f"partitions_{way}"] = f.sum(f.when(both_known, f.col(f"sum_{way}")))
-    return (
-        both.where(f.col("broker_id") != UNKNOWN_ID)
-        .groupBy("cluster", "broker_id", "hour")
-        .agg(*((value / 1000).alias(f"{name}_per_s") for name, value in figures.items()))
-        .withColumn("hour", f.timestamp_seconds(f.col("hour").cast("bigint") * 3600))
+    key = _keys(rows, reports)
+    places = grouped(tuple(key.values()))
+    leader, other = np.asarray(rows["leader"]), Known.of(rows["other_leader"])
+    part = np.asarray(rows["leader_part"])
+    parts = (part, 1 - part)
+    # Where nobody in particular led all the time, the entry of all brokers is that one.
+    counted = (
+        ~((leader == UNKNOWN_ID) & (parts[0] == 1)),
+        other.known & ~((other.values == UNKNOWN_ID) & (parts[1] == 1)),
+    )
+    no_weight, no_report = (_nothing(2 * len(reports)), _nothing(3 * len(rows)))
+    for_all = np.asarray(reports["leader"]) != UNKNOWN_ID
+
+    def added(weight: Known) -> Known:
+        led = (Known(weight.values * each, weight.known) for each in parts)
+        first, then = (each.where(known) for each, known in zip(led, counted, strict=True))
+        return _joined((first, then, weight, no_weight)).thousandths().over(places)
+
+    def reported(name: str) -> Known:
+        rate = Known.of(reports[f"metered_{name}"])
+        return _joined((no_report, rate, rate.where(for_all))).thousandths().over(places)
+
+    def everywhere(is_bytes: Numbers) -> Numbers:
+        each = [*(~known | is_bytes for known in counted), is_bytes, ~no_weight.known]
+        return places.reduced(np.logical_and, np.concatenate(each))
+
+    return _Places(
+        {name: each.taken(places.first) for name, each in key.items()},
+        {"in": added(weights.into), "out": added(weights.out), "requests": added(weights.work)},
+        {name: reported(name) for name in METERS.values()},
+        {"in": everywhere(weights.in_bytes), "out": everywhere(weights.out_bytes)},
+        places.of_row[: len(rows)],
+        places.of_row[len(rows) : 2 * len(rows)],
     )
 
 
-def _factors(both: DataFrame) -> DataFrame:
+def _keys(rows: Table, reports: Table) -> dict[str, Key]:
+    """Return topic, hour and broker of each entry; without another leader, the first is there."""
+    entries = pa.concat_tables(
+        [each.select([*TOPIC_KEY, "hour"]) for each in (rows, rows, rows, reports, reports)]
+    )
+    leader, other = np.asarray(rows["leader"]), Known.of(rows["other_leader"])
+    all_of_rows, all_of_reports = (np.full(len(each), UNKNOWN_ID) for each in (rows, reports))
+    led = (leader, np.where(other.known, other.values, leader), all_of_rows)
+    broker = np.concatenate([*led, np.asarray(reports["leader"]), all_of_reports])
+    return {
+        **{name: names(entries[name]) for name in TOPIC_KEY},
+        "hour": integers(entries["hour"], UNKNOWN_ID),
+        "broker_id": integers(pa.array(broker), UNKNOWN_ID),
+    }
+
+
+def _nothing(count: int) -> Known:
+    return Known(np.zeros(count), np.zeros(count, bool))
+
+
+def _joined(parts: tuple[Known, ...]) -> Known:
+    return Known(
+        np.concatenate([each.values for each in parts]),
+        np.concatenate([each.known for each in parts]),
+    )
+
+
+def _scaled(rows: Table, weights: _Weights, places: _Places) -> dict[str, Known]:
+    factors = _factors(places)
+
+    def scaled(weight: Known, name: str) -> Known:
+        """Scale by the leaders' factors, each for its part; one that is unknown is the other's."""
+        one, two = factors[name].at(places.led), factors[name].at(places.led_then)
+        two = two.where(Known.of(rows["other_leader"]).known)
+        part = np.asarray(rows["leader_part"])
+        first, then = one.or_else(two), two.or_else(one)
+        return weight.times(Known(part * first.values + (1 - part) * then.values, first.known))
+
+    metered = {name: Known.of(rows[f"metered_{name}"]) for name in METERS.values()}
+    return {
+        "in": metered["in"]
+        .or_else(scaled(weights.into, "in"))
+        .or_else(weights.into.where(weights.in_bytes)),
+        "out": metered["out"]
+        .or_else(scaled(weights.out, "out"))
+        .or_else(scaled(weights.into, "out_by_in"))
+        .or_else(weights.out.where(weights.out_bytes)),
+        "requests": metered["requests"].or_else(scaled(weights.work, "requests")),
+    }
+
+
+def _factors(places: _Places) -> dict[str, Known]:
     """Return the factors of weights.
 
-    Null where a broker reported nothing, or nothing that can be shared.
+    Unknown where a broker reported nothing, or nothing that can be shared.
     """
+    found = {}
+    for name in RATES:
+        reported, total = places.reported[name], places.sums[name]
+        found[name] = reported.per(total).where((reported.values > 0) & (total.values > 0))
+    unread = places.sums["out"].or_zero == 0
+    by_in = places.reported["out"].per(places.sums["in"])
+    return {**found, "out_by_in": by_in.where(unread & (places.sums["in"].values > 0))}
 
-    def ratio(reported: str, total: str) -> SparkColumn:
-        return f.when((f.col(reported) > 0) & (f.col(total) > 0), f.col(reported) / f.col(total))
 
-    unread = f.coalesce("sum_out", f.lit(0)) == 0
-    return both.select(
-        *_PLACE,
-        ratio("reported_in", "sum_in").alias("in"),
-        ratio("reported_out", "sum_out").alias("out"),
-        f.when(unread & (f.col("sum_in") > 0), f.col("reported_out") / f.col("sum_in")).alias(
-            "out_by_in"
-        ),
-        ratio("reported_requests", "sum_work").alias("requests"),
+def _broker_hours(places: _Places) -> Table:
+    broker = np.asarray(places.key["broker_id"].column)
+    named = np.flatnonzero(broker != UNKNOWN_ID)
+    key = {name: places.key[name].taken(named) for name in ("cluster", "broker_id", "hour")}
+    brokers = grouped(tuple(key.values()))
+    figures = {}
+    for way in _WAYS:
+        reported, total = places.reported[way], places.sums[way]
+        both = reported.known & total.known & places.bytes[way]
+        for name, each in (("reported", reported), ("partitions", total)):
+            figures[f"{name}_{way}"] = each.where(both).at(named).over(brokers).column
+    return pa.table(
+        {**{name: each.taken(brokers.first).column for name, each in key.items()}, **figures}
     )
 
 
-def _factor(name: str) -> SparkColumn:
-    """Return the factor of a partition: its leaders', each for its part.
-
-    One that is unknown is the other's.
-    """
-    one, two, part = f.col(f"leader_{name}"), f.col(f"other_leader_{name}"), f.col("leader_part")
-    return part * f.coalesce(one, two) + (1 - part) * f.coalesce(two, one)
+def added_up(broker_hours: Table) -> Table:
+    """Add brokers' hours of different topics up; returns them by time, in bytes per second."""
+    key = {
+        "cluster": names(broker_hours["cluster"]),
+        "broker_id": integers(broker_hours["broker_id"], UNKNOWN_ID),
+        "hour": integers(broker_hours["hour"], UNKNOWN_ID),
+    }
+    brokers = grouped(tuple(key.values()))
+    columns = {name: each.taken(brokers.first).column for name, each in key.items()}
+    for name in BROKER_HOURS:
+        total = Known.of(broker_hours[name]).over(brokers)
+        columns[f"{name}_per_s"] = Known(total.values / 1000, total.known).column
+    return pa.table(
+        {**columns, "cluster": columns["cluster"].cast(pa.string()), "hour": times(columns["hour"])}
+    )

@@ -1,128 +1,157 @@
 """Rolls samples up: one row for each series and hour, from which rates follow without the samples.
 
-A series is what one source reports about one thing: the values of the columns SERIES. Every
-aggregate has a buffer of fixed width, so that Spark hashes and never sorts samples. Roll-ups of
-parts of an hour merge to that of the hour.
+A series is what one source reports about one thing: the values of the columns SERIES. A sample is
+the roll-up of itself, and roll-ups of parts of an hour merge to that of the hour. Tables are those
+of Arrow, sorted by series and hour.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import functions as f
+import numpy as np
+import pyarrow as pa
 
 from kadmin.inventory.samples import TIME, Metric, SampleKind
+from kadmin.planner.load_build.grouping import (
+    RowGroups,
+    filled,
+    flags,
+    half_up,
+    integers,
+    is_one_of,
+    names,
+    numbered,
+)
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column as SparkColumn
-    from pyspark.sql import DataFrame
+    from collections.abc import Collection, Mapping
+
+    from kadmin.planner.load_build.grouping import Key, Numbers, Table
 
 HOUR_US = 3_600_000_000
 UNKNOWN_ID = -1
 """The id of no partition, and of an unknown broker: joins on null would need another comparison."""
 
+NAMES = ("cluster", "topic", "group", "metric")
 SERIES = ("cluster", "topic", "partition", "broker_id", "group", "metric", "counter")
-_SUMMARY = ("samples", "first_at", "last_at", "first", "last", "lowest", "highest", "total")
-ROLL_UP = (*SERIES, "hour", *_SUMMARY)
+SUMMARY = ("samples", "first_at", "last_at", "first", "last", "lowest", "highest", "total")
+ROLL_UP = (*SERIES, "hour", *SUMMARY)
 """`hour` counts from 1970 in UTC, `first_at` and `last_at` are microseconds, `total` sums a gauge
 in thousandths."""
 
 _MOST = 9.2e18
 _MOST_RATE = 1e12
-_TIES = 2**31
+_TIMES_US = (-62_135_596_800_000_000, 253_402_300_799_999_999)
+"""The years 1 to 9999: what Spark takes as a time."""
+_WITHIN_HOUR = 2**32
+"""More than HOUR_US: a number of a series and hour, and a time in the hour, make one of 64 bits."""
 
 
-def roll_up(samples: DataFrame) -> DataFrame:
-    """Return the hourly roll-up of samples.
+def roll_up(samples: Table, days: Collection[tuple[int, int]] = ()) -> tuple[Table, int]:
+    """Return the hourly roll-up of samples, and how many samples cannot be used.
 
-    Unusable samples (see is_usable) are counted in one row without an hour. They are not filtered
-    and counted apart, because Spark would then read each sample twice.
+    Those have no time, no topic, no metric that counts, or no value that can be. With `days`, first
+    and last ones from 1970, other days' samples are as if they were not there.
     """
-    at, value = f.col("at"), f.col("value")
+    usable = _usable(samples)
+    left_out = len(usable) - int(usable.sum())
+    if days:
+        day = filled(samples[TIME].cast(pa.int64()), _TIMES_US[0]) // (24 * HOUR_US)
+        within = np.logical_or.reduce([(first <= day) & (day <= last) for first, last in days])
+        left_out = int((within & ~usable).sum())
+        usable &= within
+    rows = samples if usable.all() else samples.filter(pa.array(usable))
+    at, value = np.asarray(rows[TIME].cast(pa.int64())), np.asarray(rows["value"])
+    metric = names(rows["metric"])
+    counter = _counters(metric, names(rows["kind"]))
     keys = {
-        "cluster": f.coalesce("cluster", f.lit("")),
-        "topic": f.col("topic"),
-        "partition": f.coalesce("partition", f.lit(UNKNOWN_ID)),
-        "broker_id": f.coalesce("broker_id", f.lit(UNKNOWN_ID)),
-        "group": f.coalesce("group", f.lit("")),
-        "metric": f.col("metric"),
-        "counter": _is_counter(),
-        "hour": f.expr(f"unix_micros({TIME}) div {HOUR_US}").cast("int"),
+        "cluster": names(rows["cluster"]),
+        "topic": names(rows["topic"]),
+        "partition": integers(rows["partition"], UNKNOWN_ID),
+        "broker_id": integers(rows["broker_id"], UNKNOWN_ID),
+        "group": names(rows["group"]),
+        "metric": metric,
+        "counter": flags(counter),
+        "hour": integers(pa.array(at // HOUR_US), UNKNOWN_ID),
     }
-    rows = samples.select(
-        *(f.when(is_usable(), key).alias(name) for name, key in keys.items()),
-        f.unix_micros(TIME).alias("at"),
-        "value",
-    )
-    order = _order(at, value)
-    thousandths = f.when(f.col("counter"), f.lit(0)).otherwise(
-        f.round(f.least(value, f.lit(_MOST_RATE)) * 1000)
-    )
-    return (
-        rows.groupBy(*SERIES, "hour")
-        .agg(
-            f.count("*").alias("samples"),
-            f.min(at).alias("first_at"),
-            f.max(at).alias("last_at"),
-            f.min_by(value, order).alias("first"),
-            f.max_by(value, order).alias("last"),
-            f.min(value).alias("lowest"),
-            f.max(value).alias("highest"),
-            f.sum(thousandths.cast("bigint")).alias("total"),
-        )
-        .select(*ROLL_UP)
-    )
+    total = half_up(np.where(counter, 0.0, np.minimum(value, _MOST_RATE) * 1000))
+    summary = (np.ones_like(at), at, at, value, value, value, value, total)
+    return _rolled_up(keys, dict(zip(SUMMARY, summary, strict=True))), left_out
 
 
-def is_usable() -> SparkColumn:
-    """Whether a sample has a time, a topic, a metric that counts, and a value that can be.
-
-    It is never null.
-    """
-    given = f.col(TIME).isNotNull() & f.col("topic").isNotNull()
-    able = f.col("value").between(0.0, _MOST) & f.col("metric").isin(*Metric)
-    return given & f.coalesce(able, f.lit(False))  # noqa: FBT003 - lit takes it by position
-
-
-def merge(roll_ups: DataFrame) -> DataFrame:
+def merge(roll_ups: Table) -> Table:
     """Merge rows of the same series and hour, each rolled up from other samples."""
-    first, last = f.col("first"), f.col("last")
-    return (
-        roll_ups.groupBy(*SERIES, "hour")
-        .agg(
-            f.sum("samples").alias("samples"),
-            f.min("first_at").alias("first_at"),
-            f.max("last_at").alias("last_at"),
-            f.min_by(first, _order(f.col("first_at"), first)).alias("first"),
-            f.max_by(last, _order(f.col("last_at"), last)).alias("last"),
-            f.min("lowest").alias("lowest"),
-            f.max("highest").alias("highest"),
-            f.sum("total").alias("total"),
-        )
-        .select(*ROLL_UP)
+    summary = {name: np.asarray(roll_ups[name]) for name in SUMMARY}
+    return _rolled_up(keys_of(roll_ups, (*SERIES, "hour")), summary)
+
+
+def keys_of(roll_ups: Table, columns: Collection[str]) -> dict[str, Key]:
+    """Return columns of roll-ups as keys."""
+    return {
+        name: names(roll_ups[name])
+        if name in NAMES
+        else flags(roll_ups[name])
+        if name == "counter"
+        else integers(roll_ups[name], UNKNOWN_ID)
+        for name in columns
+    }
+
+
+def times(hours: Any) -> Any:  # noqa: ANN401 - pyarrow ships no type information
+    """Return the times at which hours from 1970 begin."""
+    return pa.array(np.asarray(hours).astype(np.int64) * HOUR_US).cast(pa.timestamp("us", "UTC"))
+
+
+def _usable(samples: Table) -> Numbers:
+    at = filled(samples[TIME].cast(pa.int64()), _TIMES_US[0] - 1)
+    value = filled(samples["value"], -1)
+    usable: Numbers = (
+        np.asarray(samples["topic"].is_valid())
+        & is_one_of(names(samples["metric"]), [*Metric])
+        & (value >= 0)
+        & (value <= _MOST)
+        & (at >= _TIMES_US[0])
+        & (at <= _TIMES_US[1])
     )
+    return usable
 
 
-def day_of(hour: SparkColumn) -> SparkColumn:
-    """Return the day of an hour, as a date."""
-    return f.date_from_unix_date(f.floor(hour / 24).cast("int"))
-
-
-def _is_counter() -> SparkColumn:
+def _counters(metric: Key, kind: Key) -> Numbers:
     """Whether a sample is of a counter.
 
     Offsets only grow and log sizes do not, whatever the exporter calls them.
     """
-    metric = f.col("metric")
-    return metric.isin(Metric.LOG_END_OFFSET, Metric.GROUP_OFFSET) | (
-        (metric != Metric.LOG_SIZE_BYTES)
-        & f.coalesce(f.col("kind") == SampleKind.COUNTER, f.lit(False))  # noqa: FBT003 - lit takes it by position
-    )
+    always = is_one_of(metric, [Metric.LOG_END_OFFSET, Metric.GROUP_OFFSET])
+    never = is_one_of(metric, [Metric.LOG_SIZE_BYTES])
+    counters: Numbers = always | (~never & is_one_of(kind, [SampleKind.COUNTER]))
+    return counters
 
 
-def _order(at: SparkColumn, value: SparkColumn) -> SparkColumn:
-    """Order samples of an hour by time.
+def _rolled_up(keys: Mapping[str, Key], summary: Mapping[str, Numbers]) -> Table:
+    """Return one row for each key, in their order."""
+    number = numbered(tuple(keys.values()))
+    by_first = RowGroups(number, _order(number, summary["first_at"], summary["first"]))
+    by_last = by_first
+    if summary["last_at"] is not summary["first_at"]:
+        by_last = RowGroups(number, _order(number, summary["last_at"], summary["last"]))
+    columns = {name: key.taken(by_first.first).column for name, key in keys.items()}
+    columns |= {
+        "samples": by_first.reduced(np.add, summary["samples"]),
+        "first_at": summary["first_at"][by_first.first],
+        "last_at": summary["last_at"][by_last.last],
+        "first": summary["first"][by_first.first],
+        "last": summary["last"][by_last.last],
+        "lowest": by_first.reduced(np.minimum, summary["lowest"]),
+        "highest": by_first.reduced(np.maximum, summary["highest"]),
+        "total": by_first.reduced(np.add, summary["total"]),
+    }
+    return pa.table({name: columns[name] for name in ROLL_UP})
 
-    At the same time by a hash of the value, so that every run takes the same.
-    """
-    return (at % HOUR_US) * _TIES + f.hash(value).bitwiseAND(_TIES - 1)
+
+def _order(number: Numbers, at: Numbers, value: Numbers) -> Numbers:
+    """Order rows by number and time, at the same time by value: every run takes the same ones."""
+    both = number * _WITHIN_HOUR + at % HOUR_US
+    order = np.argsort(both)
+    in_order = both[order]
+    return np.lexsort((value, both)) if (in_order[1:] == in_order[:-1]).any() else order

@@ -12,21 +12,18 @@ import tempfile
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from io import StringIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # ships no type information
 from pyarrow import parquet
-from pyspark import StorageLevel
 from pyspark.errors import PySparkException
-from pyspark.sql import functions as f
 
 from kadmin import __version__
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.planner.load import columns
 from kadmin.planner.load.columns import COVERAGE
-from kadmin.planner.load_build.brokers import broker_hours, compared, scaled, unscaled, weighed
+from kadmin.planner.load_build.brokers import added_up
 from kadmin.planner.load_build.figures import (
     PER_WEEK,
     Agreement,
@@ -35,63 +32,47 @@ from kadmin.planner.load_build.figures import (
     UnknownName,
 )
 from kadmin.planner.load_build.history import write_history
-from kadmin.planner.load_build.hourly import UNKNOWN_ID
-from kadmin.planner.load_build.partitions import PARTITION_KEY, bytes_per_record
+from kadmin.planner.load_build.load_tasks import OF_BROKERS, LoadOfTopics
+from kadmin.planner.load_build.pieces import opened, ranges, whole_file
 from kadmin.planner.load_build.roll_ups import (
     Update,
     bring_hours_up_to_date,
     find,
     folder_of,
     hold,
-    read_hours,
+    hours_of,
     update,
 )
-from kadmin.planner.load_build.weeks import (
-    WeekMerge,
-    each_week,
-    first_hour_of_week,
-    merged_weeks,
-    time_of,
-)
+from kadmin.planner.load_build.weeks import WeekMerge, first_hour_of_week, time_of
 from kadmin.planner.proposal import ignore_stages
-from kadmin.planner.spark_session import LOGGING, cause_of, local_url, spark_session
+from kadmin.planner.spark_session import LOGGING, cause_of, spark_session
+from kadmin.planner.worker_package import ship_package
 from kadmin.schema.shapes import to_json
 from kadmin.whole_files import write_whole
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
     from kadmin.planner.load_build.export_series import ExportGaps
+    from kadmin.planner.load_build.grouping import Table
     from kadmin.planner.load_build.history import Day, History
     from kadmin.planner.load_build.roll_ups import Found
     from kadmin.planner.load_build.sources import SampleSource
     from kadmin.planner.proposal import Options
 
 _DEFAULTS = {"spark.driver.memory": "1500m", "spark.sql.shuffle.partitions": "16"}
-# Unlike a proposal, this job is long enough for the optimizing compiler to pay off.
+# Unlike a proposal, reading rows is long enough for the optimizing compiler to pay off.
 _JAVA_OPTIONS = (
     f"-Dlog4j2.configurationFile={LOGGING.as_uri()} -Xlog:disable -Xlog:all=warning:stderr"
 )
 _COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
-_WHILE_BUILDING = {
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    "spark.sql.parquet.compression.codec": "zstd",
-    "spark.sql.session.timeZone": "UTC",
-    # A task then has so few groups that its hash table stays near the core, and one table is faster
-    # than two.
-    "spark.sql.files.maxPartitionBytes": "8m",
-    "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
-    # Lists of the hours of so many partitions are collected in a hash table; with more, Spark
-    # sorts.
-    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "10000",
-    # It would drop the stage that counts samples where none of them can be used.
-    "spark.sql.adaptive.optimizer.excludedRules": (
-        "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation"
-    ),
-}
+_WHILE_BUILDING = {"spark.sql.session.timeZone": "UTC"}
+_PIECE_ROWS = 2**18
+"""The hours of partitions that a task makes the load of."""
 _STRAY = 1000
 """Divisor of the fullest day's samples: a day with fewer comes from a clock that was wrong."""
 _DIGITS = 4
@@ -145,11 +126,6 @@ class _Scope:
         """Whether the samples name their clusters."""
         return any(day.fleet for day in self.days.values())
 
-    @property
-    def metered(self) -> bool:
-        """Whether brokers reported anything about topics."""
-        return any(day.metered for day in self.days.values())
-
 
 def build_load(
     task: LoadTask, options: Options, on_stage: Callable[[str], None] = ignore_stages
@@ -179,7 +155,7 @@ def build_load(
             nothing = SamplesRead(**_samples_read(Update(found.history)))
             return LoadReport({**figures, **json.loads(to_json(nothing))}, plans)
         on_stage("starting Spark")
-        with spark_session(_with_defaults(options)) as session, _settings(session):
+        with spark_session(_with_defaults(options, task.source)) as session, _settings(session):
             try:
                 if found.reading is not None:
                     on_stage(_reading(task.source, found))
@@ -214,11 +190,13 @@ def _reading(source: SampleSource, found: Found) -> str:
     return f"rolling up samples by hour{files if source.listed else ''}"
 
 
-def _with_defaults(options: Options) -> Options:
-    """Return options with this job's settings.
+def _with_defaults(options: Options, source: SampleSource) -> Options:
+    """Return options with the settings for rows that Spark itself reads, if it does.
 
     On a server, with those alone that a session can set.
     """
+    if source.by_file:
+        return options
     defaults = {**_DEFAULTS, "spark.driver.extraJavaOptions": _java_options(os.environ)}
     kept = {
         key: value
@@ -274,41 +252,35 @@ def _scope(history: History, gaps: ExportGaps) -> _Scope:
 def _write(
     session: SparkSession, task: LoadTask, scope: _Scope, on_stage: Callable[[str], None]
 ) -> DataFrame:
-    """Write the two tables; returns the DataFrame of partition_load."""
+    """Write the two tables; returns the DataFrame that makes them."""
     on_stage(f"hours of the week ({count(len(scope.days), 'day')})")
-    rows = read_hours(session, task.out, scope.days.values())
-    of_topic = f.col("partition") == UNKNOWN_ID
-    # One shuffle serves every later step by partition.
-    hours = rows.where(~of_topic).repartition(*PARTITION_KEY).persist(StorageLevel.MEMORY_AND_DISK)
-    sizes = bytes_per_record(hours).persist(StorageLevel.MEMORY_AND_DISK)
-    weights = weighed(hours, sizes)
-    both = compared(weights, rows.where(of_topic)).persist(StorageLevel.MEMORY_AND_DISK)
-    found = scaled(weights, both) if scope.metered else unscaled(weights)
-    if task.merge is None:
-        load = each_week(found, scope.start)
-    else:
-        load = merged_weeks(found, scope.start, scope.weeks, task.merge)
-    unnamed = () if scope.fleet else (columns.CLUSTER,)
-    load = load.repartition(1).sortWithinPartitions(*PARTITION_KEY, columns.START).drop(*unnamed)
-    _write_one(load, task.out / columns.PARTITION_LOAD)
+    ship_package(session)
+    hours = hours_of(task.out, scope.days.values())
+    topics = ranges(opened(hours), _PIECE_ROWS)
+    unnamed = [] if scope.fleet else [columns.CLUSTER]
+    with tempfile.TemporaryDirectory(dir=folder_of(task.out).absolute()) as folder:
+        make = LoadOfTopics(hours, topics, folder, scope.start, scope.weeks, task.merge)
+        made = session.range(0, len(topics), 1, len(topics)).mapInArrow(make, OF_BROKERS)
+        of_brokers = made.toArrow()
+        with _replacing(task.out / columns.PARTITION_LOAD) as write:
+            for number in range(len(topics)):
+                part = parquet.ParquetFile(make.part(number))
+                for group in range(part.metadata.num_row_groups):
+                    write(part.read_row_group(group).drop(unnamed))
     on_stage("comparing with what brokers reported")
-    brokers = broker_hours(both).repartition(1).sortWithinPartitions("cluster", "broker_id", "hour")
-    _write_one(brokers.drop(*unnamed), task.out / columns.BROKER_LOAD)
-    for kept in (both, sizes, hours):
-        kept.unpersist()
-    return load
+    with _replacing(task.out / columns.BROKER_LOAD) as write:
+        write(added_up(of_brokers).drop(unnamed))
+    return made
 
 
-def _write_one(frame: DataFrame, path: Path) -> None:
-    """Write a DataFrame of one Spark partition as one file, in place of the last run's file."""
-    with tempfile.TemporaryDirectory(dir=folder_of(path.parent)) as folder:
-        written = Path(folder) / "written"
-        frame.write.parquet(local_url(written))
-        parts = list(written.glob("*.parquet"))
-        try:
-            parts[0].replace(path)
-        except OSError as error:
-            raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror) from error
+@contextmanager
+def _replacing(path: Path) -> Iterator[Callable[[Table], None]]:
+    """Write a file in place of the last run's."""
+    try:
+        with whole_file(path) as write:
+            yield write
+    except OSError as error:
+        raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror) from error
 
 
 def _figures(task: LoadTask, scope: _Scope, done: Update) -> dict[str, Any]:

@@ -9,47 +9,38 @@ them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import functions as f
+import numpy as np
+import pyarrow as pa
 
 from kadmin.inventory.samples import Metric
-from kadmin.planner.load_build.hourly import HOUR_US, UNKNOWN_ID
-from kadmin.planner.load_build.rates import KNOWN_US, is_log_growth
+from kadmin.planner.load_build.grouping import Known, RowGroups, grouped, integers, is_one_of, names
+from kadmin.planner.load_build.hourly import HOUR_US, UNKNOWN_ID, keys_of
+from kadmin.planner.load_build.rates import KNOWN_US, hourly_rates
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column as SparkColumn
-    from pyspark.sql import DataFrame
+    from collections.abc import Mapping
+
+    from kadmin.planner.load_build.grouping import Key, Numbers, Table
 
 TOPIC_KEY = ("cluster", "topic")
 PARTITION_KEY = (*TOPIC_KEY, "partition")
 METERS = {Metric.BYTES_IN: "in", Metric.BYTES_OUT: "out", Metric.REQUESTS: "requests"}
 """The meters of clients, and the rate that each one is of. Bytes of replication are no client's."""
 
-_ENOUGH_HOURS = 3
-_MOST, _WHOLE = 0.9, 0.8
-"""The quantile of hours' bytes a record that counts as whole; the fraction of it below which an
-hour does not."""
+_METERED = {f"metered_{name}": metric for metric, name in METERS.items()}
 _HELD = {
     "size": Metric.LOG_SIZE_BYTES,
     "start": Metric.LOG_START_OFFSET,
     "end": Metric.LOG_END_OFFSET,
 }
-_RATIO = ("ratio", "log", "records")
-_LEAST_STEADY, _LEAST_WHOLE = 0.1, 0.5
-"""The least part of all hours that is steady, and of those the least part that is whole, where
-chance is ruled out."""
 _MOST_LEADERS = 2
 _MORE_THAN_AN_HOUR_US = HOUR_US * 11 // 10
 _IDS = 2**31
 
 
-def thousandths(value: SparkColumn) -> SparkColumn:
-    """Return a value as a whole number of thousandths."""
-    return f.round(value * 1000).cast("bigint")
-
-
-def partition_hours(rates: DataFrame) -> DataFrame:
+def partition_hours(roll_ups: Table) -> Table:
     """Return one row for each partition and hour, and for each topic, broker and hour of meters.
 
     Columns: PARTITION_KEY, `hour`, `records` (per second), `log` (bytes per second, where no
@@ -57,143 +48,122 @@ def partition_hours(rates: DataFrame) -> DataFrame:
     records `held` in it where they are known, the rates of meters (`metered_in`, `metered_out`,
     `metered_requests`), and the leaders: `leader`, `other_leader` where leadership moved within the
     hour, and `leader_part`, the part of the first in the records. UNKNOWN_ID where unknown. Rows of
-    a topic have the partition UNKNOWN_ID, and as `leader` the broker that reported. `rates` are
-    those of hourly_rates.
+    a topic have the partition UNKNOWN_ID, and as `leader` the broker that reported. `roll_ups` are
+    sorted by series and hour.
     """
-    return _by_hour(_by_broker(rates.repartition(*PARTITION_KEY)))  # one shuffle serves both steps
+    keys = keys_of(roll_ups, (*PARTITION_KEY, "hour", "broker_id"))
+    brokers = grouped(tuple(keys.values()))
+    figures = _of_brokers(roll_ups, brokers)
+    return _by_hour({name: key.taken(brokers.first) for name, key in keys.items()}, figures)
 
 
-def _by_broker(rates: DataFrame) -> DataFrame:
-    metric, amount, covered = f.col("metric"), f.col("amount"), f.col("covered_us")
-    offset = (metric == Metric.LOG_END_OFFSET) & f.col("per_s").isNotNull()
-    group = (metric == Metric.GROUP_OFFSET) & f.col("per_s").isNotNull()
-    meters = [
-        f.sum(f.when(metric == meter, thousandths(f.col("per_s")))).alias(f"metered_{name}")
-        for meter, name in METERS.items()
-    ]
-    return rates.groupBy(*PARTITION_KEY, "broker_id", "hour").agg(
-        f.sum(f.when(offset, thousandths(amount))).alias("grown"),
-        f.sum(f.when(offset, covered)).alias("grown_us"),
-        f.sum(f.when(is_log_growth(), thousandths(amount))).alias("log"),
-        f.sum(f.when(is_log_growth(), covered)).alias("log_us"),
-        f.sum(f.when(group, thousandths(f.col("per_s")))).alias("consumed"),
-        *(
-            f.max(f.when(metric == of, f.col("last").cast("bigint"))).alias(name)
-            for name, of in _HELD.items()
-        ),
-        *meters,
+def _of_brokers(roll_ups: Table, brokers: RowGroups) -> dict[str, Known]:
+    """Return what the series of each partition say together, by broker and hour."""
+    rates, metric = hourly_rates(roll_ups), names(roll_ups["metric"])
+
+    def of(wanted: Metric) -> Numbers:
+        return is_one_of(metric, [wanted])
+
+    has_rate = ~np.isnan(rates.per_s)
+    per_s = Known(rates.per_s, has_rate).thousandths().values
+    offset = of(Metric.LOG_END_OFFSET) & has_rate
+    log = of(Metric.LOG_SIZE_BYTES) & rates.steady & (rates.covered_us >= KNOWN_US)
+    amount = Known(rates.amount, offset | log).thousandths().values
+    sums = {
+        "grown": Known(amount, offset),
+        "grown_us": Known(rates.covered_us, offset),
+        "log": Known(amount, log),
+        "log_us": Known(rates.covered_us, log),
+        "consumed": Known(per_s, of(Metric.GROUP_OFFSET) & has_rate),
+        **{name: Known(per_s, of(meter) & has_rate) for name, meter in _METERED.items()},
+    }
+    last = np.asarray(roll_ups["last"]).astype(np.int64)
+    held = {name: Known(last, of(each)) for name, each in _HELD.items()}
+    return {
+        **{name: each.over(brokers) for name, each in sums.items()},
+        **{name: each.over(brokers, np.maximum) for name, each in held.items()},
+    }
+
+
+def _by_hour(keys: Mapping[str, Key], figures: Mapping[str, Known]) -> Table:
+    """Bring the brokers of each partition together; those that report about a topic stay apart."""
+    of_topic = np.asarray(keys["partition"].column) == UNKNOWN_ID
+    broker = np.asarray(keys["broker_id"].column)
+    reporter = integers(pa.array(np.where(of_topic, broker, UNKNOWN_ID)), UNKNOWN_ID)
+    by = {name: keys[name] for name in (*PARTITION_KEY, "hour")}
+    hours = grouped((*by.values(), reporter))
+    grown_us = figures["grown_us"].over(hours)
+    records = figures["grown"].over(hours).per(grown_us).where(grown_us.values >= KNOWN_US)
+    both = figures["grown"].known & figures["log"].known
+    own, every = (
+        figures["log"].where(led).over(hours).per(figures["log_us"].where(led).over(hours))
+        for led in (both, figures["log"].known)
+    )
+    log = own.or_else(every)
+    per_s = {
+        # Of thousandths and microseconds.
+        "records": Known(records.values * 1e3, records.known),
+        "log": Known(log.values * 1e3, log.known),
+        **{
+            name: Known(each.values / 1000, each.known)
+            for name in ("consumed", *_METERED)
+            for each in (figures[name].over(hours),)
+        },
+    }
+    found = {name: each.column for name, each in (per_s | _held(figures, hours)).items()}
+    return pa.table(
+        {name: key.taken(hours.first).column for name, key in by.items()}
+        | found
+        | _leaders(
+            figures, hours, broker, reporter.taken(hours.first).column, of_topic[hours.first]
+        )
     )
 
 
-def _by_hour(by_broker: DataFrame) -> DataFrame:
+def _held(figures: Mapping[str, Known], hours: RowGroups) -> dict[str, Known]:
+    """Return the mean size of the partition's logs, and the records from its start to its end."""
+    start, end = (figures[name].over(hours, np.maximum) for name in ("start", "end"))
+    held = Known(end.values - start.values, start.known & end.known)
+    some = held.known & (held.values > 0)
+    one = Known(figures["size"].known.astype(np.int64), figures["size"].known)
+    size = figures["size"].over(hours).per(one.over(hours))
+    return {
+        "size": Known(size.values.astype(np.int64), size.known & some),
+        "held": held.where(some),
+    }
+
+
+def _leaders(
+    figures: Mapping[str, Known],
+    hours: RowGroups,
+    broker: Numbers,
+    reporter: Any,  # noqa: ANN401 - pyarrow ships no type information
+    of_topic: Numbers,
+) -> dict[str, Any]:
+    """Return who led: the brokers that reported the end offset longest and shortest."""
+    grown, grown_us = figures["grown"], figures["grown_us"]
+    order = np.minimum(grown_us.values, _MORE_THAN_AN_HOUR_US) * _IDS + broker
+    by_order = RowGroups(
+        hours.number,
+        np.lexsort((np.where(grown_us.known, order, np.iinfo(np.int64).min), hours.number)),
+    )
+    brokers = hours.reduced(np.add, grown_us.known.astype(np.int64))
+    longest = by_order.last
+    silent = by_order.ends - by_order.begins + 1 - brokers
+    shortest = by_order.order[np.minimum(by_order.begins + silent, by_order.ends)]
     # More than an hour in an hour: every replica reported its end offset, and the leader among them
     # is unknown.
-    led = (f.col("leaders") <= _MOST_LEADERS) & (f.col("grown_us") <= _MORE_THAN_AN_HOUR_US)
-    of_topic = f.col("partition") == UNKNOWN_ID
-    moved = led & (f.col("leader") != f.col("other_leader"))
-    part = f.when(f.col("grown") > 0, f.col("leader_grown") / f.col("grown")).otherwise(
-        f.col("leader_us") / f.col("grown_us")
+    led = (brokers > 0) & (brokers <= _MOST_LEADERS)
+    led &= grown_us.over(hours).values <= _MORE_THAN_AN_HOUR_US
+    moved = led & (longest != shortest)
+    total = grown.over(hours)
+    part = np.where(
+        total.values > 0,
+        grown.values[longest] / np.maximum(total.values, 1),
+        grown_us.values[longest] / np.maximum(grown_us.over(hours).values, 1),
     )
-    per_second = f.lit(1e3)  # thousandths over microseconds
-    return _over_brokers(by_broker).select(
-        *PARTITION_KEY,
-        "hour",
-        f.when(
-            f.col("grown_us") >= KNOWN_US, f.col("grown") / f.col("grown_us") * per_second
-        ).alias("records"),
-        (
-            f.coalesce(
-                f.col("own_log") / f.col("own_log_us"), f.col("all_logs") / f.col("all_logs_us")
-            )
-            * per_second
-        ).alias("log"),
-        (f.col("consumed") / 1000).alias("consumed"),
-        *(f.when(f.col("held") > 0, f.col(name)).alias(name) for name in ("size", "held")),
-        *((f.col(f"metered_{name}") / 1000).alias(f"metered_{name}") for name in METERS.values()),
-        f.when(led & ~of_topic, f.col("leader")).otherwise(f.col("reporter")).alias("leader"),
-        f.when(moved, f.col("other_leader")).alias("other_leader"),
-        f.when(moved, part).otherwise(1.0).alias("leader_part"),
-    )
-
-
-def _over_brokers(by_broker: DataFrame) -> DataFrame:
-    broker, led_us = f.col("broker_id"), f.col("grown_us")
-    both = f.col("grown").isNotNull() & f.col("log").isNotNull()
-    order = f.when(
-        led_us.isNotNull(), f.least(led_us, f.lit(_MORE_THAN_AN_HOUR_US)) * _IDS + broker
-    )
-    of_topic = f.col("partition") == UNKNOWN_ID
-    reporter = f.when(of_topic, broker).otherwise(UNKNOWN_ID).alias("reporter")
-    return by_broker.groupBy(*PARTITION_KEY, "hour", reporter).agg(
-        f.sum("grown").alias("grown"),
-        f.sum("grown_us").alias("grown_us"),
-        f.count("grown_us").alias("leaders"),
-        f.max_by(broker, order).alias("leader"),
-        f.min_by(broker, order).alias("other_leader"),
-        f.max_by("grown", order).alias("leader_grown"),
-        f.max_by("grown_us", order).alias("leader_us"),
-        f.sum(f.when(both, f.col("log"))).alias("own_log"),
-        f.sum(f.when(both, f.col("log_us"))).alias("own_log_us"),
-        f.sum("log").alias("all_logs"),
-        f.sum("log_us").alias("all_logs_us"),
-        (f.sum("size") / f.count("size")).cast("bigint").alias("size"),
-        (f.max("end") - f.max("start")).alias("held"),
-        *(
-            f.sum(name).alias(name)
-            for name in ("consumed", *(f"metered_{name}" for name in METERS.values()))
-        ),
-    )
-
-
-def bytes_per_record(hours: DataFrame) -> DataFrame:
-    """Return the bytes of a record of each partition, from partition_hours; null where unknown.
-
-    They follow from what a log holds, its size over the offsets from start to end, and from its
-    growth. Compaction makes the first too low and deleted segments the second: the higher of the
-    two counts. Where the partition itself has too few hours of growth, its topic's count. Hours
-    with much fewer bytes a record than most others do not count: segments were deleted between
-    their first and last sample. A partition of which segments are deleted several times an hour
-    seems steady in some hours by chance: those are few, or do not agree, and then the partition
-    does not count.
-    """
-    paired = f.when((f.col("records") > 0) & (f.col("log") > 0), f.struct(*_RATIO))
-    steady, whole = f.size("pairs"), f.size("whole")
-    counts = (steady >= f.col("known") * _LEAST_STEADY) & (whole >= steady * _LEAST_WHOLE)
-    own = (
-        hours.withColumn("ratio", f.try_divide("log", "records"))
-        .groupBy(*PARTITION_KEY)
-        .agg(
-            f.count(f.when(f.col("records") > 0, 1)).alias("known"),
-            f.collect_list(paired).alias("pairs"),
-            f.percentile(paired["ratio"], _MOST).alias("most"),
-            *(f.sum(name).alias(name) for name in ("size", "held")),
-        )
-        .withColumn(
-            "whole", f.filter("pairs", lambda pair: pair["ratio"] >= f.col("most") * _WHOLE)
-        )
-        .select(
-            *PARTITION_KEY,
-            whole.alias("hours"),
-            *(f.when(counts, _summed("whole", name)).alias(name) for name in ("log", "records")),
-            "size",
-            "held",
-        )
-    )
-    topics = own.groupBy(*TOPIC_KEY).agg(
-        f.try_divide(f.sum("log"), f.sum("records")).alias("of_topic")
-    )
-    held = f.try_divide("size", "held")
-    enough = (f.col("hours") >= _ENOUGH_HOURS) & (f.col("records") > 0)
-    return own.join(topics, [*TOPIC_KEY]).select(
-        *PARTITION_KEY,
-        f.coalesce(
-            f.greatest(f.when(enough, f.try_divide("log", "records")), held), f.col("of_topic")
-        ).alias("bytes_per_record"),
-    )
-
-
-def _summed(pairs: str, name: str) -> SparkColumn:
-    """Return the sum of one field of a list, in thousandths."""
-    return f.aggregate(
-        pairs, f.lit(0).cast("bigint"), lambda total, pair: total + thousandths(pair[name])
-    )
+    return {
+        "leader": pa.array(np.where(led & ~of_topic, broker[longest], reporter), pa.int32()),
+        "other_leader": Known(broker[shortest].astype(np.int32), moved).column,
+        "leader_part": np.where(moved, part, 1.0),
+    }

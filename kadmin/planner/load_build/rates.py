@@ -8,176 +8,169 @@ Hours that stay covered for less than KNOWN_US are unknown.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as f
+import numpy as np
 
 from kadmin.inventory.samples import Metric
-from kadmin.planner.load_build.hourly import HOUR_US, SERIES
+from kadmin.planner.load_build.grouping import is_one_of, names, numbered
+from kadmin.planner.load_build.hourly import HOUR_US, SERIES, SUMMARY, keys_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pyspark.sql import Column as SparkColumn
-    from pyspark.sql import DataFrame
+    from kadmin.planner.load_build.grouping import Numbers, Table
 
 SPARSE_US = HOUR_US // 2
 KNOWN_US = HOUR_US // 6
 _WRAPS = (2**31, 2**32)
-_FEW = 200_000
-"""The most roll-ups that are sent to every task rather than shuffled with all the others."""
-
-_NEIGHBOURS = ("before_at", "before", "after_at", "after")
 
 
-def is_sparse() -> SparkColumn:
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What follows from each roll-up, in its row.
+
+    `amount` is the growth, in `covered_us`. `per_s` is the mean rate of a counter or the mean of a
+    gauge; not a number where unknown. `steady` means that the value never fell.
+    """
+
+    amount: Numbers
+    covered_us: Numbers
+    steady: Numbers
+    per_s: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class _Hours:
+    """The columns of roll-ups, and the nearest samples of the hours beside those that are sparse.
+
+    Where there is none, it is the hour's own value, an instant away.
+    """
+
+    samples: Numbers
+    first_at: Numbers
+    last_at: Numbers
+    first: Numbers
+    last: Numbers
+    lowest: Numbers
+    highest: Numbers
+    total: Numbers
+    has_before: Numbers
+    before_at: Numbers
+    before: Numbers
+    has_after: Numbers
+    after_at: Numbers
+    after: Numbers
+
+    @property
+    def left_us(self) -> Numbers:
+        """The time between the hour's begin and its first sample, where that before bounds it."""
+        return np.where(self.has_before, self.first_at % HOUR_US, 0)
+
+    @property
+    def right_us(self) -> Numbers:
+        """The time between the last sample and the hour's end, where that after bounds it."""
+        return np.where(self.has_after, HOUR_US - self.last_at % HOUR_US, 0)
+
+
+def is_sparse(roll_ups: Table) -> Numbers:
     """Whether a counter's or log size's samples cover little of an hour.
 
     Neighbouring hours are then used.
     """
-    grows = f.col("counter") | (f.col("metric") == Metric.LOG_SIZE_BYTES)
-    return grows & (f.col("last_at") - f.col("first_at") < SPARSE_US)
+    grows = np.asarray(roll_ups["counter"]) | is_one_of(
+        names(roll_ups["metric"]), [Metric.LOG_SIZE_BYTES]
+    )
+    covered = np.asarray(roll_ups["last_at"]) - np.asarray(roll_ups["first_at"])
+    sparse: Numbers = grows & (covered < SPARSE_US)
+    return sparse
 
 
-def hourly_rates(roll_ups: DataFrame, bounds: DataFrame | None, sparse: int) -> DataFrame:
-    """Return SERIES, hour, `amount` (growth), `covered_us`, `per_s`, `steady` and the `last` value.
+def hourly_rates(roll_ups: Table) -> Rates:
+    """Return the rates of roll-ups, which are sorted by series and hour.
 
-    There is one row for each roll-up. `per_s` is the mean rate of a counter or the mean of a gauge,
-    null where unknown. `steady` means that the value never fell. `sparse` is the number of roll-ups
-    that is_sparse selects, and `bounds` are those of the days that have any and of the days beside
-    them; None where there are none.
+    The rows before and after a sparse one bound it, where they are of the hours beside it.
     """
-    alone = roll_ups if bounds is None else roll_ups.where(~is_sparse())
-    nothing = [
-        f.lit(None).cast("bigint" if name.endswith("_at") else "double").alias(name)
-        for name in _NEIGHBOURS
-    ]
-    rows = alone.select("*", *nothing)
-    if bounds is not None:
-        few = sparse <= _FEW
-        rows = rows.unionByName(
-            _with_neighbours(bounds, f.broadcast if few else lambda wanted: wanted)
-        )
-    amount = (
-        f.when(f.col("counter"), _growth()).otherwise(f.col("last") - f.col("first"))
-        + _edge_growth()
-    )
-    covered = f.col("last_at") - f.col("first_at") + _left_us() + _right_us()
-    found = rows.select(
-        *SERIES,
-        "hour",
-        "samples",
-        "total",
-        "last",
-        amount.alias("amount"),
-        covered.alias("covered_us"),
-        _steady().alias("steady"),
-    )
-    rate = f.when(f.col("covered_us") >= KNOWN_US, f.col("amount") / f.col("covered_us") * 1e6)
-    mean = f.col("total") / f.col("samples") / 1000
-    return found.select(
-        *SERIES,
-        "hour",
-        "amount",
-        "covered_us",
-        "steady",
-        "last",
-        f.when(f.col("counter"), rate).otherwise(mean).alias("per_s"),
+    hours = _hours(roll_ups)
+    counter = np.asarray(roll_ups["counter"])
+    amount = np.where(counter, _growth(hours), hours.last - hours.first) + _edge_growth(hours)
+    covered = hours.last_at - hours.first_at + hours.left_us + hours.right_us
+    known = np.where(covered >= KNOWN_US, covered, np.nan)
+    return Rates(
+        amount,
+        covered,
+        _steady(hours),
+        np.where(counter, amount / known * 1e6, hours.total / hours.samples / 1000),
     )
 
 
-def _steady() -> SparkColumn:
-    return (
-        (f.col("first") == f.col("lowest"))
-        & (f.col("last") == f.col("highest"))
-        & f.coalesce(f.col("before") <= f.col("first"), f.lit(True))  # noqa: FBT003 - lit takes it by position
-        & f.coalesce(f.col("after") >= f.col("last"), f.lit(True))  # noqa: FBT003 - as above
+def _hours(roll_ups: Table) -> _Hours:
+    column = {name: np.asarray(roll_ups[name]) for name in SUMMARY}
+    series = numbered(tuple(keys_of(roll_ups, SERIES).values()))
+    hour, sparse = np.asarray(roll_ups["hour"]), is_sparse(roll_ups)
+    follows = np.zeros(len(hour) + 1, bool)
+    follows[1:-1] = (series[1:] == series[:-1]) & (hour[1:] == hour[:-1] + 1)
+    has_before, has_after = sparse & follows[:-1], sparse & follows[1:]
+    row = np.arange(len(hour))
+    before, after = row - has_before, row + has_after
+    return _Hours(
+        **column,
+        has_before=has_before,
+        before_at=np.where(has_before, column["last_at"][before], column["first_at"] - 1),
+        before=np.where(has_before, column["last"][before], column["first"]),
+        has_after=has_after,
+        after_at=np.where(has_after, column["first_at"][after], column["last_at"] + 1),
+        after=np.where(has_after, column["first"][after], column["last"]),
     )
 
 
-def _with_neighbours(roll_ups: DataFrame, hint: Callable[[DataFrame], DataFrame]) -> DataFrame:
-    """Add the last sample of the hour before and the first of the hour after, null if none."""
-    sparse = roll_ups.where(is_sparse())
-    steps = f.explode(f.array(f.lit(-1), f.lit(1)))
-    wanted = sparse.select(*SERIES, f.col("hour").alias("of_hour"), steps.alias("step")).withColumn(
-        "hour", f.col("of_hour") + f.col("step")
-    )
-    before, after = f.col("step") == -1, f.col("step") == 1
-    found = roll_ups.join(hint(wanted), [*SERIES, "hour"]).select(
-        *SERIES,
-        f.col("of_hour").alias("hour"),
-        f.when(before, f.col("last_at")).alias("before_at"),
-        f.when(before, f.col("last")).alias("before"),
-        f.when(after, f.col("first_at")).alias("after_at"),
-        f.when(after, f.col("first")).alias("after"),
-    )
-    own = [name for name in sparse.columns if name not in (*SERIES, "hour")]
-    together = sparse.unionByName(found, allowMissingColumns=True).groupBy(*SERIES, "hour")
-    return together.agg(*(f.max(name).alias(name) for name in (*own, *_NEIGHBOURS)))
+def _steady(hours: _Hours) -> Numbers:
+    steady: Numbers = _in_order(hours) & (hours.before <= hours.first) & (hours.after >= hours.last)
+    return steady
 
 
-def _growth() -> SparkColumn:
-    first, last, lowest, highest = (f.col(name) for name in ("first", "last", "lowest", "highest"))
-    ordered = (first == lowest) & (last == highest)
-    is_reset = lowest < highest / 2
-    counted = f.when(last < highest, highest - first).otherwise(0.0) + last
-    return (
-        f.when(ordered, last - first)
-        .when(~is_reset, highest - lowest)
-        .otherwise(counted + _wrapped(counted))
+def _in_order(hours: _Hours) -> Numbers:
+    ordered: Numbers = (hours.first == hours.lowest) & (hours.last == hours.highest)
+    return ordered
+
+
+def _growth(hours: _Hours) -> Numbers:
+    is_reset = hours.lowest < hours.highest / 2
+    fell = hours.last < hours.highest
+    counted = np.where(fell, hours.highest - hours.first, 0.0) + hours.last
+    return np.where(
+        _in_order(hours),
+        hours.last - hours.first,
+        np.where(
+            is_reset,
+            counted + np.where(fell, _wrapped(hours, counted), 0.0),
+            hours.highest - hours.lowest,
+        ),
     )
 
 
-def _wrapped(counted: SparkColumn) -> SparkColumn:
+def _wrapped(hours: _Hours, counted: Numbers) -> Numbers:
     """Return a counter's distance to its wrap.
 
     Two intervals between samples would have taken the counter there.
     """
-    highest = f.col("highest")
-    limit = f.when(highest < _WRAPS[0], float(_WRAPS[0])).when(
-        highest < _WRAPS[1], float(_WRAPS[1])
-    )
-    left = limit - highest
-    near = (f.col("last") < highest) & (left * (f.col("samples") - 1) <= 2 * counted)
-    return f.when(near, left).otherwise(0.0)
+    limits = [float(each) for each in _WRAPS]
+    limit = np.select([hours.highest < each for each in limits], limits, np.inf)
+    left = limit - hours.highest
+    # It fell, so that it has two samples or more.
+    near = left * np.maximum(hours.samples - 1, 1) <= 2 * counted
+    return np.where(near, left, 0.0)
 
 
-def _edge_growth() -> SparkColumn:
+def _edge_growth(hours: _Hours) -> Numbers:
     """Return the growth at an hour's edges, the part in this hour.
 
     It is the growth between the nearest samples of neighbouring hours and the hour's own.
     """
-    left = (
-        _between(f.col("before"), f.col("first"))
-        * _left_us()
-        / (f.col("first_at") - f.col("before_at"))
-    )
-    right = (
-        _between(f.col("last"), f.col("after"))
-        * _right_us()
-        / (f.col("after_at") - f.col("last_at"))
-    )
-    return f.coalesce(left, f.lit(0.0)) + f.coalesce(right, f.lit(0.0))
+    left = _between(hours.before, hours.first) * hours.left_us / (hours.first_at - hours.before_at)
+    right = _between(hours.last, hours.after) * hours.right_us / (hours.after_at - hours.last_at)
+    growth: Numbers = left + right
+    return growth
 
 
-def _between(earlier: SparkColumn, later: SparkColumn) -> SparkColumn:
-    return f.when(later >= earlier, later - earlier).when(later < earlier / 2, later).otherwise(0.0)
-
-
-def _left_us() -> SparkColumn:
-    return f.when(f.col("before_at").isNotNull(), f.col("first_at") % HOUR_US).otherwise(f.lit(0))
-
-
-def _right_us() -> SparkColumn:
-    return f.when(f.col("after_at").isNotNull(), HOUR_US - f.col("last_at") % HOUR_US).otherwise(
-        f.lit(0)
-    )
-
-
-def is_log_growth() -> SparkColumn:
-    """Whether a rate's `amount` is the growth of a log of which no segment was deleted."""
-    return (
-        (f.col("metric") == Metric.LOG_SIZE_BYTES)
-        & f.col("steady")
-        & (f.col("covered_us") >= KNOWN_US)
-    )
+def _between(earlier: Numbers, later: Numbers) -> Numbers:
+    return np.where(later >= earlier, later - earlier, np.where(later < earlier / 2, later, 0.0))

@@ -5,16 +5,13 @@ It also reads them again.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import or_
+from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Observation
-from pyspark.sql import functions as f
-
-from kadmin.inventory.samples import TIME
 from kadmin.planner.load_build.export_series import ExportGaps
 from kadmin.planner.load_build.history import (
     Day,
@@ -28,13 +25,20 @@ from kadmin.planner.load_build.history import (
     to_read,
     write_history,
 )
-from kadmin.planner.load_build.hourly import ROLL_UP, UNKNOWN_ID, day_of, merge, roll_up
-from kadmin.planner.load_build.partitions import METERS, partition_hours
+from kadmin.planner.load_build.hourly_tasks import (
+    DAYS,
+    PARTS,
+    WantedDay,
+    hours_of_days,
+    merge_days,
+    roll_up_files,
+    roll_up_rows,
+)
 from kadmin.planner.load_build.prometheus import export_gaps
-from kadmin.planner.load_build.rates import hourly_rates, is_sparse
 from kadmin.planner.load_build.sample_files import sample_files
 from kadmin.planner.load_build.sources import ENDINGS, samples
 from kadmin.planner.spark_session import local_url
+from kadmin.planner.worker_package import ship_package
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -45,7 +49,8 @@ if TYPE_CHECKING:
     from kadmin.planner.load_build.sample_files import SampleFile
     from kadmin.planner.load_build.sources import SampleSource
 
-_DAY = "day"
+_TASK_BYTES = 32 * 2**20
+"""The most bytes of Parquet files that a task rolls up."""
 
 
 def hold(out: Path) -> AbstractContextManager[None]:
@@ -105,22 +110,23 @@ def update(
     on_plan: Callable[[DataFrame], None] = lambda _rows: None,
 ) -> Update:
     """Roll up the samples that are new; calls `on_plan` with the DataFrame of the roll-ups."""
-    folder, history, reading = folder_of(out), found.history, found.reading
+    folder, history, reading = folder_of(out.absolute()), found.history, found.reading
     if reading is None:
         return Update(history)
-    counted = Observation()
     # Spark lists the files of a folder itself, unless they are of several forms.
-    paths = _paths(source, found.names if source.names else reading.files or ())
+    names = found.names if source.names else reading.files or ()
+    paths = [local_url(_path(source, name)) for name in names]
     gaps = export_gaps(session, source.names, paths) if source.names else ExportGaps()
-    merged_with = [folder / history.days[day].roll_ups for day in reading.merges]
-    rows = _rolled_up(samples(session, source, paths), reading, merged_with, counted)
-    on_plan(rows)
-    days = _described(session, folder, _write_days(rows, folder))
+    run = folder / next_run(folder)
+    parts = _parts(session, source, found, paths, run)
+    on_plan(parts)
+    done = parts.toArrow().to_pylist()
+    written = [path for each in done for path in each["parts"]]
+    days = _merge(session, written, reading.merges, history, run)
     history = history.with_run(found.files, days)
     write_history(folder, history)
-    return Update(
-        history, tuple(sorted(days)), counted.get["samples"], counted.get["left_out"], gaps
-    )
+    samples, left_out = (sum(each[name] for each in done) for name in ("samples", "left_out"))
+    return Update(history, tuple(sorted(days)), samples, left_out, gaps)
 
 
 def bring_hours_up_to_date(
@@ -133,32 +139,43 @@ def bring_hours_up_to_date(
 
     Calls `on_plan` with their DataFrame.
     """
-    wanted = {day.number: day for day in history.days.values() if day.hours is None}
+    folder = folder_of(out.absolute())
+    wanted = [
+        _wanted(history, name, folder) for name in history.days if history.days[name].hours is None
+    ]
     if not wanted:
         return history
-    folder = folder_of(out)
-    bounding = neighbouring_days(day for day in wanted.values() if day.sparse)
-    asked = [day for day in history.days.values() if day.number in wanted.keys() | bounding]
-    sparse = [day for day in asked if day.sparse]
-    near = neighbouring_days(sparse) | {day.number for day in sparse}
-    roll_ups = _read(session, [folder / day.roll_ups for day in asked])
-    bounds = (
-        _read(session, [folder / day.roll_ups for day in asked if day.number in near])
-        if sparse
-        else None
-    )
-    hours = partition_hours(hourly_rates(roll_ups, bounds, sum(day.sparse for day in sparse)))
-    if len(asked) > len(wanted):
-        hours = hours.where(f.floor(f.col("hour") / 24).isin(*wanted))
+    ship_package(session)
+    run = folder / next_run(folder)
+    task = partial(hours_of_days, days=wanted, folder=str(run))
+    hours = session.range(0, len(wanted), 1, len(wanted)).mapInArrow(task, "id bigint")
     on_plan(hours)
-    history = history.with_hours(_write_days(hours, folder))
+    hours.toArrow()
+    history = history.with_hours(_days_in(run))
     write_history(folder, history)
     return history
 
 
-def read_hours(session: SparkSession, out: Path, days: Iterable[Day]) -> DataFrame:
-    """Return partition_hours of these days."""
-    return session.read.parquet(*(local_url(folder_of(out) / str(day.hours)) for day in days))
+def _wanted(history: History, name: str, folder: Path) -> WantedDay:
+    day = history.days[name]
+    beside = neighbouring_days([day]) if day.sparse else set()
+    near = (each for each in history.days.values() if each.number in beside)
+    return WantedDay(
+        name,
+        day.number,
+        _files(folder / day.roll_ups),
+        tuple(path for each in near for path in _files(folder / each.roll_ups)),
+    )
+
+
+def _files(folder: Path) -> tuple[str, ...]:
+    return tuple(map(str, sorted(folder.glob("[!._]*.parquet"))))
+
+
+def hours_of(out: Path, days: Iterable[Day]) -> list[str]:
+    """Return the files of partition_hours of these days."""
+    folder = folder_of(out.absolute())
+    return [path for day in days for path in _files(folder / str(day.hours))]
 
 
 def folder_of(out: Path) -> Path:
@@ -169,67 +186,88 @@ def folder_of(out: Path) -> Path:
     return out / "hourly"
 
 
-def _read(session: SparkSession, paths: Iterable[Path]) -> DataFrame:
-    return session.read.parquet(*map(local_url, paths)).select(*ROLL_UP)
+def _days_in(run: Path) -> dict[str, str]:
+    """Return the folder of each day that a run wrote."""
+    return {each.name.partition("=")[2]: f"{run.name}/{each.name}" for each in run.glob("day=*")}
 
 
-def _write_days(rows: DataFrame, folder: Path) -> dict[str, str]:
-    """Write rows by day; returns the folder of each day."""
-    run = next_run(folder)
-    rows.withColumn(_DAY, day_of(f.col("hour"))).write.partitionBy(_DAY).parquet(
-        local_url(folder / run)
-    )
-    return {
-        each.name.partition("=")[2]: f"{run}/{each.name}"
-        for each in (folder / run).glob(f"{_DAY}=*")
-    }
+def _day_number(day: str) -> int:
+    """Return the days from 1970 to a day."""
+    return (date.fromisoformat(day) - date(1970, 1, 1)).days
 
 
-def _described(session: SparkSession, folder: Path, days: Mapping[str, str]) -> dict[str, Day]:
-    """Look through the roll-ups of days once: one row a day comes back."""
-    if not days:
-        return {}
-    meter = (f.col("partition") == UNKNOWN_ID) & f.col("metric").isin(*METERS)
-    rows = (
-        _read(session, [folder / each for each in days.values()])
-        .groupBy(day_of(f.col("hour")).cast("string").alias("day"))
-        .agg(
-            f.sum("samples").alias("samples"),
-            f.count(f.when(is_sparse(), 1)).alias("sparse"),
-            (f.count(f.when(meter, 1)) > 0).alias("metered"),
-            # The maximum of a text would have Spark sort.
-            f.bool_or(f.col("cluster") != "").alias("fleet"),
-            f.min("hour").alias("first_hour"),
-            f.max("hour").alias("last_hour"),
-        )
-        .toArrow()
-        .to_pylist()
-    )
-    return {row["day"]: Day(days[row.pop("day")], **row) for row in rows}
+def _path(source: SampleSource, name: str) -> Path:
+    """Return the path of a source's file."""
+    path = Path(source.place).absolute()
+    return (path if path.is_dir() else path.parent) / name
 
 
-def _paths(source: SampleSource, names: Iterable[str]) -> list[str]:
-    path = Path(source.place)
-    root = path if path.is_dir() else path.parent
-    return [local_url(root / name) for name in names]
-
-
-def _rolled_up(
-    rows: DataFrame, reading: NewSamples, merged_with: list[Path], counted: Observation
+def _parts(
+    session: SparkSession, source: SampleSource, found: Found, paths: list[str], run: Path
 ) -> DataFrame:
-    if reading.days:
-        day = f.to_date(TIME)
-        rows = rows.where(
-            reduce(or_, (day.between(f.lit(first), f.lit(last)) for first, last in reading.days))
+    """Return what rolls samples up, as PARTS; plain Parquet files do not go through the JVM."""
+    ship_package(session)
+    ranges = () if found.reading is None else found.reading.days
+    days = [(_day_number(first), _day_number(last)) for first, last in ranges]
+    tasks = _tasks(source, found)
+    if tasks:
+        numbers = session.range(0, len(tasks), 1, len(tasks))
+        return numbers.mapInArrow(
+            partial(roll_up_files, tasks=tasks, days=days, folder=str(run)), PARTS
         )
-    left_out = f.col("hour").isNull()
-    fresh = (
-        roll_up(rows)
-        .observe(
-            counted,
-            f.coalesce(f.sum("samples"), f.lit(0)).alias("samples"),
-            f.coalesce(f.sum(f.when(left_out, f.col("samples"))), f.lit(0)).alias("left_out"),
+    rows = samples(session, source, paths)
+    return rows.mapInArrow(partial(roll_up_rows, days=days, folder=str(run)), PARTS)
+
+
+def _tasks(source: SampleSource, found: Found) -> list[list[str]]:
+    """Share plain Parquet files out to tasks: those beside each other have rows of the same hours.
+
+    None for a source that Spark reads.
+    """
+    if not source.by_file:
+        return []
+    tasks: list[list[str]] = []
+    left = 0
+    for name in found.names:
+        file = found.files[name]
+        # Spark takes a folder name=value as a column.
+        if "=" in name or not file.plain:
+            return []
+        if left < file.size_bytes:
+            tasks, left = [*tasks, []], _TASK_BYTES
+        tasks[-1].append(str(_path(source, name)))
+        left -= file.size_bytes
+    return tasks
+
+
+def _merge(
+    session: SparkSession,
+    parts: Iterable[str],
+    merges: Collection[str],
+    history: History,
+    run: Path,
+) -> dict[str, Day]:
+    """Merge the parts of each day, and what is kept of those that are merged with."""
+    files: defaultdict[str, list[str]] = defaultdict(list)
+    for path in sorted(parts):
+        files[Path(path).parent.name].append(path)
+    for day in files.keys() & {*merges}:
+        files[day] += _files(run.parent / history.days[day].roll_ups)
+    if not files:
+        return {}
+    task = partial(merge_days, days=[*files.items()], folder=str(run))
+    pieces = session.range(0, len(files), 1, len(files)).mapInArrow(task, DAYS).toArrow()
+    folders = _days_in(run)
+    return {
+        name: Day(
+            folders[name],
+            samples=sum(each["samples"] for each in of_day),
+            sparse=sum(each["sparse"] for each in of_day),
+            metered=any(each["metered"] for each in of_day),
+            fleet=any(each["fleet"] for each in of_day),
+            first_hour=min(each["first_hour"] for each in of_day),
+            last_hour=max(each["last_hour"] for each in of_day),
         )
-        .where(~left_out)
-    )
-    return merge(fresh.unionByName(_read(rows.sparkSession, merged_with))) if merged_with else fresh
+        for name in files
+        for of_day in ([each for each in pieces.to_pylist() if each["day"] == name],)
+    }

@@ -10,7 +10,9 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from kadmin.errors import InvalidInputError
-from kadmin.inventory.samples import TIME
+from kadmin.inventory.columns import CLUSTER, ColumnKind
+from kadmin.inventory.parquet_tables import arrow_types
+from kadmin.inventory.samples import SAMPLE_COLUMNS, TIME
 from kadmin.next_step import command
 
 if TYPE_CHECKING:
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PARQUET = ".parquet"
+_PLAIN = {
+    **{kind: [each] for kind, each in arrow_types(pa).items()},
+    ColumnKind.TIME: [pa.timestamp("us"), pa.timestamp("us", "UTC")],
+}
 _ANY_DAY = ("0001-01-01", "9999-12-31")
 
 
@@ -25,13 +31,14 @@ _ANY_DAY = ("0001-01-01", "9999-12-31")
 class SampleFile:
     """A file's size and time when it was read, and its first and last day in UTC.
 
-    The widest range where unknown.
+    The widest range where unknown. `plain`: its columns are of the types that kadmin writes.
     """
 
     size_bytes: int
     modified_ns: int
     first_day: str
     last_day: str
+    plain: bool = False
 
     def has(self, day: str) -> bool:
         """Whether the file may have rows of a day."""
@@ -92,7 +99,17 @@ def _described(path: Path, recorded: SampleFile | None) -> SampleFile:
         raise InvalidInputError(f"{path} is not a Parquet file.", cause=str(error)) from error
     if TIME not in footer.schema.names:
         raise InvalidInputError(f"{path} holds no samples.", cause=f"it has no column {TIME}")
-    return SampleFile(status.st_size, status.st_mtime_ns, *_days(footer))
+    return SampleFile(status.st_size, status.st_mtime_ns, *_days(footer), _is_plain(footer))
+
+
+def _is_plain(footer: Any) -> bool:  # noqa: ANN401 - pyarrow ships no type information
+    schema = footer.schema.to_arrow_schema()
+    required = {each.name for each in SAMPLE_COLUMNS if each.required}
+    return required <= {*schema.names} and all(
+        schema.field(each.name).type in _PLAIN[each.kind]
+        for each in (CLUSTER, *SAMPLE_COLUMNS)
+        if each.name in schema.names
+    )
 
 
 def _days(footer: Any) -> tuple[str, str]:  # noqa: ANN401 - pyarrow ships no type information

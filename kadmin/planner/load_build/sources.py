@@ -64,6 +64,11 @@ class SampleSource:
         return not self.table and self.format in ENDINGS and _URL.match(self.place) is None
 
     @property
+    def by_file(self) -> bool:
+        """Whether tasks may read its files themselves, without the JVM."""
+        return self.listed and self.format == "parquet" and not self.options
+
+    @property
     def url(self) -> str:
         """The place as Spark reads it: a local file or folder as a URL, anything else as it is."""
         return local_url(Path(self.place)) if Path(self.place).exists() else self.place

@@ -6,20 +6,25 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as f
+import numpy as np
+import pyarrow as pa
 
 from kadmin.planner.load import columns
-from kadmin.planner.load_build.partitions import PARTITION_KEY, thousandths
+from kadmin.planner.load_build.brokers import RATES
+from kadmin.planner.load_build.grouping import Known, grouped, integers
+from kadmin.planner.load_build.hourly import keys_of, times
+from kadmin.planner.load_build.partitions import PARTITION_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
-    from pyspark.sql import Column as SparkColumn
-    from pyspark.sql import DataFrame
+    from kadmin.planner.load_build.grouping import Key, Numbers, RowGroups, Table
 
-_RATES = {"in": columns.BYTES_IN, "out": columns.BYTES_OUT, "requests": columns.REQUESTS}
+_COLUMNS = dict(zip(RATES, (columns.BYTES_IN, columns.BYTES_OUT, columns.REQUESTS), strict=True))
 _MONDAY = 96
 """Hours from 1970-01-01, a Thursday, to the first Monday."""
+_HOURS = pa.list_(pa.field("element", pa.float32()))
+_WEEK = "week"
 
 
 class WeekMerge(StrEnum):
@@ -40,72 +45,82 @@ def time_of(hour: int) -> str:
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(hours=hour)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def merged_weeks(hours: DataFrame, start: int, weeks: int, merge: WeekMerge) -> DataFrame:
-    """Return a row for each partition, with `weeks` weeks from the hour `start` merged by hour."""
-    at = (f.col("hour") - start) % columns.HOURS
-    merged = hours.groupBy(*PARTITION_KEY, at.alias("at")).agg(
-        *(_merge(name, merge).alias(name) for name in _RATES), f.count("in").alias("known")
-    )
-    return _listed(merged, ()).select(
-        *PARTITION_KEY,
-        _time(f.lit(start)).alias(columns.START),
-        f.lit(weeks).alias(columns.WEEKS),
-        *_RATES.values(),
-        (f.col("known") / (columns.HOURS * weeks)).alias(columns.COVERAGE),
-    )
+def merged_weeks(
+    rows: Table, rates: Mapping[str, Known], start: int, weeks: int, merge: WeekMerge
+) -> Table:
+    """Return a row for each partition, with `weeks` weeks from the hour `start` merged by hour.
 
-
-def each_week(hours: DataFrame, start: int) -> DataFrame:
-    """Return one row for each partition and week that has a known hour."""
-    passed = f.col("hour") - start
-    week = f.floor(passed / columns.HOURS).cast("int")
-    rows = hours.select(
-        *PARTITION_KEY,
-        week.alias("week"),
-        (passed % columns.HOURS).alias("at"),
-        *_RATES,
-        f.col("in").isNotNull().cast("bigint").alias("known"),
-    )
-    return _listed(rows, ("week",)).select(
-        *PARTITION_KEY,
-        _time(start + f.col("week") * columns.HOURS).alias(columns.START),
-        f.lit(1).alias(columns.WEEKS),
-        *_RATES.values(),
-        (f.col("known") / columns.HOURS).alias(columns.COVERAGE),
+    `rates` are those of RATES for each row of a partition and hour.
+    """
+    at = (np.asarray(rows["hour"]).astype(np.int64) - start) % columns.HOURS
+    key = {**_partitions(rows), "at": integers(pa.array(at), 0)}
+    cells = grouped(tuple(key.values()))
+    known = cells.reduced(np.add, rates["in"].known.astype(np.int64))
+    return _listed(
+        {name: each.taken(cells.first) for name, each in key.items() if name != "at"},
+        at[cells.first],
+        {name: _merged(rate, cells, merge) for name, rate in rates.items()},
+        known,
+        (start, weeks),
     )
 
 
-def _merge(name: str, merge: WeekMerge) -> SparkColumn:
-    value = f.col(name)
+def each_week(rows: Table, rates: Mapping[str, Known], start: int) -> Table:
+    """Return one row for each partition and week."""
+    passed = np.asarray(rows["hour"]).astype(np.int64) - start
+    key = {**_partitions(rows), _WEEK: integers(pa.array(passed // columns.HOURS), 0)}
+    known = rates["in"].known.astype(np.int64)
+    return _listed(key, passed % columns.HOURS, rates, known, (start, 1))
+
+
+def _partitions(rows: Table) -> dict[str, Key]:
+    return keys_of(rows, PARTITION_KEY)
+
+
+def _merged(rate: Known, cells: RowGroups, merge: WeekMerge) -> Known:
     if merge is WeekMerge.MAX:
-        return f.max(value)
+        return rate.over(cells, np.maximum)
     if merge is WeekMerge.P95:
-        return f.percentile(value, 0.95)
-    return f.sum(thousandths(value)) / f.count(value) / 1000
-
-
-def _listed(rows: DataFrame, more: Sequence[str]) -> DataFrame:
-    """Collect the hours of each key into lists of 168 in order; hours without a row are null."""
-    together = rows.groupBy(*PARTITION_KEY, *more).agg(
-        f.collect_list(
-            f.struct("at", *(f.col(name).cast("float").alias(name) for name in _RATES))
-        ).alias("found"),
-        f.sum("known").alias("known"),
+        return rate.quantile(cells, 0.95)
+    total, count = (
+        rate.thousandths().over(cells),
+        cells.reduced(np.add, rate.known.astype(np.int64)),
     )
-    found = f.col("found")
-    nothing = [f.lit(None).cast("float").alias(name) for name in _RATES]
-    every = f.sequence(f.lit(0), f.lit(columns.HOURS - 1))
-    missing = f.transform(
-        f.array_except(every, f.col("found.at")), lambda at: f.struct(at.alias("at"), *nothing)
-    )
-    filled = together.withColumn("found", f.sort_array(f.concat(found, missing)))
-    return filled.select(
-        *PARTITION_KEY,
-        *more,
-        "known",
-        *(f.col(f"found.{name}").alias(column) for name, column in _RATES.items()),
-    )
+    return Known(total.values / np.maximum(count, 1) / 1000, total.known)
 
 
-def _time(hour: SparkColumn) -> SparkColumn:
-    return f.timestamp_seconds(hour.cast("bigint") * 3600)
+def _listed(
+    key: Mapping[str, Key],
+    at: Numbers,
+    rates: Mapping[str, Known],
+    known: Numbers,
+    scope: tuple[int, int],
+) -> Table:
+    """Lay the rates of each key out as lists of 168 hours; hours without a row are null.
+
+    `at` are the hours of the rates in their week. `scope` is the first hour and how many weeks an
+    hour of a list is of; with a key of weeks, each begins that much later.
+    """
+    start, weeks = scope
+    lists = grouped(tuple(key.values()))
+    found = {name: each.taken(lists.first).column for name, each in key.items()}
+    week = np.asarray(found.pop(_WEEK)) if _WEEK in found else np.zeros(len(lists.first), np.int64)
+    place = lists.of_row * columns.HOURS + at
+    ends = pa.array(np.arange(len(lists.first) + 1) * columns.HOURS, pa.int32())
+    hours = {}
+    for name, column in _COLUMNS.items():
+        every = np.zeros(len(lists.first) * columns.HOURS, np.float32)
+        unknown = np.ones(len(every), bool)
+        every[place], unknown[place] = rates[name].values, ~rates[name].known
+        hours[column] = pa.ListArray.from_arrays(ends, pa.array(every, mask=unknown), type=_HOURS)
+    return pa.table(
+        {
+            columns.CLUSTER: found["cluster"].cast(pa.string()),
+            columns.TOPIC: found["topic"].cast(pa.string()),
+            columns.PARTITION: found["partition"],
+            columns.START: times(start + week * columns.HOURS),
+            columns.WEEKS: pa.array(np.full(len(week), weeks), pa.int32()),
+            **hours,
+            columns.COVERAGE: lists.reduced(np.add, known) / (columns.HOURS * weeks),
+        }
+    )
