@@ -162,10 +162,10 @@ def test_a_day_is_made_in_pieces_of_topics(tmp_path: Path, monkeypatch: pytest.M
         f"{datetime.fromtimestamp(FIRST_US / 1e6, UTC):%Y-%m-%d}",
         FIRST_US // HOUR_US // 24,
     )
-    row = {"cluster": "", "group": None, "broker_id": 1, "kind": "counter", "partition": 0}
+    row: dict[str, Any] = {"group": None, "broker_id": 1, "kind": "counter", "partition": 0}
     samples = [
         {**row, "ts": FIRST_US + at * HOUR_US // 4 + 7, "topic": f"topic-{topic}", "metric": metric}
-        | {"value": 100.0 * at * topic}
+        | {"value": 100.0 * (at + 4) * topic, "cluster": "west" if topic % 3 else None}
         for at in range(-4, 30 * 4)
         for topic in range(9)
         for metric in (Metric.LOG_END_OFFSET, Metric.LOG_SIZE_BYTES)

@@ -179,9 +179,10 @@ def names(column: Any) -> Key:  # noqa: ANN401 - see Table
     if not pa.types.is_dictionary(column.type):
         column = pc.dictionary_encode(column)
     column = column.unify_dictionaries().combine_chunks()
-    found = pc.unique(pa.concat_arrays([pa.array([""]), column.dictionary.cast(pa.string())]))
+    given = column.dictionary.cast(pa.string())
+    found = pc.unique(pa.concat_arrays([pa.array([""]), given]))
     found = found.take(pc.sort_indices(found))
-    places = np.append(np.asarray(pc.index_in(column.dictionary, found), np.int64), 0)
+    places = np.append(np.asarray(pc.index_in(given, found), np.int64), 0)
 
     def values(picked: Numbers) -> Any:  # noqa: ANN401 - as above
         return pa.DictionaryArray.from_arrays(pa.array(picked, pa.int32()), found)

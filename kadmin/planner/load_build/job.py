@@ -70,7 +70,7 @@ _JAVA_OPTIONS = (
     f"-Dlog4j2.configurationFile={LOGGING.as_uri()} -Xlog:disable -Xlog:all=warning:stderr"
 )
 _COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
-_WHILE_BUILDING = {"spark.sql.session.timeZone": "UTC"}
+_TIME_ZONE = "spark.sql.session.timeZone"
 _PIECE_ROWS = 2**18
 """The hours of partitions that a task makes the load of."""
 _STRAY = 1000
@@ -155,7 +155,7 @@ def build_load(
             nothing = SamplesRead(**_samples_read(Update(found.history)))
             return LoadReport({**figures, **json.loads(to_json(nothing))}, plans)
         on_stage("starting Spark")
-        with spark_session(_with_defaults(options, task.source)) as session, _settings(session):
+        with spark_session(_with_defaults(options, task.source)) as session, _in_utc(session):
             try:
                 if found.reading is not None:
                     on_stage(_reading(task.source, found))
@@ -218,19 +218,14 @@ def _java_options(environment: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def _settings(session: SparkSession) -> Iterator[None]:
-    """Set Spark's settings for writing Parquet, and restore them at the end.
-
-    The session may be the caller's.
-    """
-    before = {key: session.conf.get(key, None) for key in _WHILE_BUILDING}
-    for key, value in _WHILE_BUILDING.items():
-        session.conf.set(key, value)
+def _in_utc(session: SparkSession) -> Iterator[None]:
+    """Have Spark read times without a zone as UTC; the session may be the caller's."""
+    before = session.conf.get(_TIME_ZONE, None)
+    session.conf.set(_TIME_ZONE, "UTC")
     try:
         yield
     finally:
-        for key, old in before.items():
-            session.conf.unset(key) if old is None else session.conf.set(key, old)
+        session.conf.unset(_TIME_ZONE) if before is None else session.conf.set(_TIME_ZONE, before)
 
 
 def _scope(history: History, gaps: ExportGaps) -> _Scope:

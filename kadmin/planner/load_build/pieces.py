@@ -98,15 +98,18 @@ def whole_file(path: Path) -> Iterator[Callable[[Table], None]]:
     """Give what writes tables to a file, which appears when all are written."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{attempt()}")
-    with ExitStack() as open_files:
-        writers: list[Any] = []
+    try:
+        with ExitStack() as open_files:
+            writers: list[Any] = []
 
-        def write(table: Table) -> None:
-            if not writers:
-                writer = parquet.ParquetWriter(partial, table.schema, compression="zstd")
-                writers.append(open_files.enter_context(writer))
-            writers[0].write_table(table, _GROUP_ROWS)
+            def write(table: Table) -> None:
+                if not writers:
+                    writer = parquet.ParquetWriter(partial, table.schema, compression="zstd")
+                    writers.append(open_files.enter_context(writer))
+                writers[0].write_table(table, _GROUP_ROWS)
 
-        yield write
-    if writers:
-        partial.replace(path)
+            yield write
+        if writers:
+            partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
