@@ -21,7 +21,7 @@ from kadmin.inventory.parquet_tables import arrow_types
 from kadmin.inventory.samples import SAMPLE_COLUMNS, Metric
 from kadmin.planner.load.columns import BYTES_IN, HOURS
 from kadmin.planner.load_build import hourly_tasks, pieces
-from kadmin.planner.load_build.brokers import RATES
+from kadmin.planner.load_build.brokers import RATES, added_up, corrected_rates
 from kadmin.planner.load_build.grouping import Known
 from kadmin.planner.load_build.hourly import HOUR_US, ROLL_UP, UNKNOWN_ID, merge, roll_up
 from kadmin.planner.load_build.partitions import partition_hours
@@ -208,6 +208,24 @@ def _written(folder: Path, samples: list[list[dict[str, Any]]]) -> list[str]:
         (done,) = hourly_tasks.roll_up_files(ids, [[str(sample)]], (), str(folder / str(number)))
         files += done.column("parts").to_pylist()[0]
     return files
+
+
+@pytest.mark.parametrize("minutes", [0, 60])
+def test_samples_of_topics_alone_give_no_partitions(minutes: int) -> None:
+    meter = {"cluster": None, "topic": "a", "partition": None, "broker_id": 1, "group": None}
+    samples = [
+        {**meter, "metric": Metric.BYTES_IN, "kind": "counter", "value": 6.0 * minute}
+        | {"ts": FIRST_US + minute * 60_000_000}
+        for minute in range(minutes)
+    ]
+    hours = partition_hours(roll_up(table(samples))[0])
+    rates, of_brokers = corrected_rates(hours)
+    partitions = hours.slice(0, 0)
+    assert (
+        len(merged_weeks(partitions, rates, 0, 1, WeekMerge.MEAN)) == len(rates["in"].values) == 0
+    )
+    reported = [None] if minutes else []
+    assert added_up(of_brokers)["reported_in_per_s"].to_pylist() == reported
 
 
 def hours_of_partitions(rows: list[tuple[Any, ...]], *figures: str) -> Any:  # noqa: ANN401 - as above
