@@ -180,7 +180,6 @@ def test_f42_f44_a_deleted_topic_and_a_foreign_move_in_mid_run_are_told_within_t
 
 
 @pytest.mark.matrix
-@pytest.mark.eras
 @pytest.mark.on("2.8.2")
 def test_f43_a_target_that_dies_in_mid_run_is_named_with_its_partition(
     cluster: Cluster, tmp_path: Path

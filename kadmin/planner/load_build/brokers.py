@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from kadmin.planner.load_build.grouping import Known, grouped, integers, names
-from kadmin.planner.load_build.hourly import UNKNOWN_ID, times
+from kadmin.planner.load_build.grouping import Known, grouped, integers
+from kadmin.planner.load_build.hourly import UNKNOWN_ID, keys_of, times
 from kadmin.planner.load_build.partitions import METERS, TOPIC_KEY
 from kadmin.planner.load_build.record_sizes import bytes_per_record
 
@@ -142,10 +142,8 @@ def _keys(rows: Table, reports: Table) -> dict[str, Key]:
     all_of_rows, all_of_reports = (np.full(len(each), UNKNOWN_ID) for each in (rows, reports))
     led = (leader, np.where(other.known, other.values, leader), all_of_rows)
     broker = np.concatenate([*led, np.asarray(reports["leader"]), all_of_reports])
-    return {
-        **{name: names(entries[name]) for name in TOPIC_KEY},
-        "hour": integers(entries["hour"], UNKNOWN_ID),
-        "broker_id": integers(pa.array(broker), UNKNOWN_ID),
+    return keys_of(entries, (*TOPIC_KEY, "hour")) | {
+        "broker_id": integers(pa.array(broker), UNKNOWN_ID)
     }
 
 
@@ -216,11 +214,7 @@ def _broker_hours(places: _Places) -> Table:
 
 def added_up(broker_hours: Table) -> Table:
     """Add brokers' hours of different topics up; returns them by time, in bytes per second."""
-    key = {
-        "cluster": names(broker_hours["cluster"]),
-        "broker_id": integers(broker_hours["broker_id"], UNKNOWN_ID),
-        "hour": integers(broker_hours["hour"], UNKNOWN_ID),
-    }
+    key = keys_of(broker_hours, ("cluster", "broker_id", "hour"))
     brokers = grouped(tuple(key.values()))
     columns = {name: each.taken(brokers.first).column for name, each in key.items()}
     for name in BROKER_HOURS:

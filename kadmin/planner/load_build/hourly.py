@@ -63,18 +63,9 @@ def roll_up(samples: Table, days: Collection[tuple[int, int]] = ()) -> tuple[Tab
         usable &= within
     rows = samples if usable.all() else samples.filter(pa.array(usable))
     at, value = np.asarray(rows[TIME].cast(pa.int64())), np.asarray(rows["value"])
-    metric = names(rows["metric"])
-    counter = _counters(metric, names(rows["kind"]))
-    keys = {
-        "cluster": names(rows["cluster"]),
-        "topic": names(rows["topic"]),
-        "partition": integers(rows["partition"], UNKNOWN_ID),
-        "broker_id": integers(rows["broker_id"], UNKNOWN_ID),
-        "group": names(rows["group"]),
-        "metric": metric,
-        "counter": flags(counter),
-        "hour": integers(pa.array(at // HOUR_US), UNKNOWN_ID),
-    }
+    keys = keys_of(rows, [name for name in SERIES if name != "counter"])
+    counter = _counters(keys["metric"], names(rows["kind"]))
+    keys |= {"counter": flags(counter), "hour": integers(pa.array(at // HOUR_US), UNKNOWN_ID)}
     total = half_up(np.where(counter, 0.0, np.minimum(value, _MOST_RATE) * 1000))
     summary = (np.ones_like(at), at, at, value, value, value, value, total)
     return _rolled_up(keys, dict(zip(SUMMARY, summary, strict=True))), left_out
@@ -86,16 +77,16 @@ def merge(roll_ups: Table) -> Table:
     return _rolled_up(keys_of(roll_ups, (*SERIES, "hour")), summary)
 
 
-def keys_of(roll_ups: Table, columns: Collection[str]) -> dict[str, Key]:
-    """Return columns of roll-ups as keys."""
-    return {
-        name: names(roll_ups[name])
-        if name in NAMES
-        else flags(roll_ups[name])
-        if name == "counter"
-        else integers(roll_ups[name], UNKNOWN_ID)
-        for name in columns
-    }
+def keys_of(rows: Table, columns: Collection[str]) -> dict[str, Key]:
+    """Return columns of samples, of roll-ups or of what is made of them, as keys."""
+
+    def key_of(name: str) -> Key:
+        column = rows[name]
+        if name in NAMES:
+            return names(column)
+        return flags(column) if name == "counter" else integers(column, UNKNOWN_ID)
+
+    return {name: key_of(name) for name in columns}
 
 
 def times(hours: Any) -> Any:  # noqa: ANN401 - pyarrow ships no type information

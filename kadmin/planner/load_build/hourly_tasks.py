@@ -25,7 +25,7 @@ from kadmin.inventory.samples import SAMPLE_COLUMNS, TIME
 from kadmin.planner.load_build.grouping import is_one_of, names
 from kadmin.planner.load_build.hourly import UNKNOWN_ID, merge, roll_up
 from kadmin.planner.load_build.partitions import METERS, partition_hours
-from kadmin.planner.load_build.pieces import attempt, opened, ranges, whole_file, within
+from kadmin.planner.load_build.pieces import attempt, numbers_in, opened, ranges, whole_file, within
 from kadmin.planner.load_build.rates import is_sparse
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def roll_up_files(
     folder: str,
 ) -> Iterator[Any]:
     """Roll up the plain Parquet files of the tasks with these numbers; returns PARTS."""
-    paths = (path for number in _in(numbers) for path in tasks[number])
+    paths = (path for number in numbers_in(numbers) for path in tasks[number])
     tables = (table for path in paths for table in _samples_in(path))
     yield _rolled_up(tables, days, Path(folder))
 
@@ -84,7 +84,7 @@ def merge_days(
     numbers: Iterable[Any], days: Sequence[tuple[str, Sequence[str]]], folder: str
 ) -> Iterator[Any]:
     """Write the roll-ups of the days with these numbers, made of their files; returns DAYS."""
-    for number in _in(numbers):
+    for number in numbers_in(numbers):
         day, paths = days[number]
         with whole_file(_of_day(folder, day)) as write:
             for roll_ups in map(merge, _pieces(paths)):
@@ -94,7 +94,7 @@ def merge_days(
 
 def hours_of_days(numbers: Iterable[Any], days: Sequence[WantedDay], folder: str) -> Iterator[Any]:
     """Write the hours of partitions of the days with these numbers, and return the numbers."""
-    for number in _in(numbers):
+    for number in numbers_in(numbers):
         day = days[number]
         first, after = day.number * 24, day.number * 24 + 24
         with whole_file(_of_day(folder, day.name)) as write:
@@ -102,10 +102,6 @@ def hours_of_days(numbers: Iterable[Any], days: Sequence[WantedDay], folder: str
                 near = _between(piece, first - 1, after + 1) if day.beside else piece
                 write(_between(partition_hours(merge(near)), first, after))
         yield pa.RecordBatch.from_pydict({"id": [number]})
-
-
-def _in(numbers: Iterable[Any]) -> list[int]:
-    return [number for batch in numbers for number in batch.column(0).to_pylist()]
 
 
 def _of_day(folder: str, day: str) -> Path:

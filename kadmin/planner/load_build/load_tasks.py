@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from kadmin.planner.load_build.brokers import BROKER_HOURS, corrected_rates
 from kadmin.planner.load_build.hourly import UNKNOWN_ID
-from kadmin.planner.load_build.pieces import opened, whole_file, within
+from kadmin.planner.load_build.pieces import numbers_in, opened, whole_file, within
 from kadmin.planner.load_build.weeks import each_week, merged_weeks
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class LoadOfTopics:
     def __call__(self, numbers: Iterable[Any]) -> Iterator[Any]:
         """Write the parts of the ranges with these numbers; returns OF_BROKERS."""
         files = opened(self.hours)
-        for number in (number for batch in numbers for number in batch.column(0).to_pylist()):
+        for number in numbers_in(numbers):
             hours = pa.concat_tables([within(file, self.topics[number]) for file in files])
             rates, of_brokers = corrected_rates(hours)
             rows = hours.filter(pa.array(np.asarray(hours["partition"]) != UNKNOWN_ID))

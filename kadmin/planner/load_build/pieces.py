@@ -14,7 +14,7 @@ from kadmin.planner.load_build.grouping import names
 from kadmin.planner.load_build.hourly import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from kadmin.planner.load_build.grouping import Numbers, Table
@@ -85,6 +85,11 @@ def _from(table: Table, start: Topic) -> Numbers:
     late = np.array([each >= start[1] for each in topic.each])[topic.numbers]
     found: Numbers = after | (same & late)
     return found
+
+
+def numbers_in(batches: Iterable[Any]) -> list[int]:
+    """Return the numbers that a task is given."""
+    return [number for batch in batches for number in batch.column(0).to_pylist()]
 
 
 def attempt() -> int:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.load_build.grouping import Known, grouped, integers, names
-from kadmin.planner.load_build.hourly import UNKNOWN_ID
+from kadmin.planner.load_build.grouping import Known, grouped
+from kadmin.planner.load_build.hourly import keys_of
+from kadmin.planner.load_build.partitions import PARTITION_KEY, TOPIC_KEY
 
 if TYPE_CHECKING:
     from kadmin.planner.load_build.grouping import RowGroups, Table
@@ -32,9 +33,9 @@ def bytes_per_record(hours: Table) -> Known:
     seems steady in some hours by chance: those are few, or do not agree, and then the partition
     does not count.
     """
-    topic = [names(hours["cluster"]), names(hours["topic"])]
-    partitions = grouped((*topic, integers(hours["partition"], UNKNOWN_ID)))
-    topics = grouped([each.taken(partitions.first) for each in topic])
+    key = keys_of(hours, PARTITION_KEY)
+    partitions = grouped(tuple(key.values()))
+    topics = grouped([key[name].taken(partitions.first) for name in TOPIC_KEY])
     whole, log, records = _whole_growth(hours, partitions)
     of_topic = log.over(topics).per(records.over(topics)).at(topics.of_row)
     grown = log.per(records).where(whole >= _ENOUGH_HOURS)

@@ -53,7 +53,7 @@ def merged_weeks(
     `rates` are those of RATES for each row of a partition and hour.
     """
     at = (np.asarray(rows["hour"]).astype(np.int64) - start) % columns.HOURS
-    key = {**_partitions(rows), "at": integers(pa.array(at), 0)}
+    key = {**keys_of(rows, PARTITION_KEY), "at": integers(pa.array(at), 0)}
     cells = grouped(tuple(key.values()))
     known = cells.reduced(np.add, rates["in"].known.astype(np.int64))
     return _listed(
@@ -68,13 +68,9 @@ def merged_weeks(
 def each_week(rows: Table, rates: Mapping[str, Known], start: int) -> Table:
     """Return one row for each partition and week."""
     passed = np.asarray(rows["hour"]).astype(np.int64) - start
-    key = {**_partitions(rows), _WEEK: integers(pa.array(passed // columns.HOURS), 0)}
+    key = {**keys_of(rows, PARTITION_KEY), _WEEK: integers(pa.array(passed // columns.HOURS), 0)}
     known = rates["in"].known.astype(np.int64)
     return _listed(key, passed % columns.HOURS, rates, known, (start, 1))
-
-
-def _partitions(rows: Table) -> dict[str, Key]:
-    return keys_of(rows, PARTITION_KEY)
 
 
 def _merged(rate: Known, cells: RowGroups, merge: WeekMerge) -> Known:
