@@ -240,7 +240,6 @@ def day_of(number: int) -> Day:
         f"1/{number}",
         samples=10,
         sparse=number % 2,
-        metered=False,
         fleet=False,
         first_hour=first,
         last_hour=first + 23,

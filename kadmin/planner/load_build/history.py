@@ -38,14 +38,13 @@ class Day:
     """A day of samples: the folder of roll-ups, the folder of hourly partition rates, and figures.
 
     Folders are relative to `hourly`; `hours` is None until it is written. `samples` counts samples,
-    `sparse` roll-ups that cover little of their hour. `metered`: there are meters of topics;
-    `fleet`: samples name their cluster. Hours count from 1970.
+    `sparse` roll-ups that cover little of their hour. `fleet`: samples name their cluster.
+    Hours count from 1970.
     """
 
     roll_ups: str
     samples: int
     sparse: int
-    metered: bool
     fleet: bool
     first_hour: int
     last_hour: int

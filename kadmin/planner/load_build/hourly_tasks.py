@@ -22,9 +22,9 @@ from pyarrow import parquet
 from kadmin.inventory.columns import CLUSTER
 from kadmin.inventory.parquet_tables import arrow_types
 from kadmin.inventory.samples import SAMPLE_COLUMNS, TIME
-from kadmin.planner.load_build.grouping import is_one_of, names
-from kadmin.planner.load_build.hourly import UNKNOWN_ID, merge, roll_up
-from kadmin.planner.load_build.partitions import METERS, partition_hours
+from kadmin.planner.load_build.grouping import names
+from kadmin.planner.load_build.hourly import merge, roll_up
+from kadmin.planner.load_build.partitions import partition_hours
 from kadmin.planner.load_build.pieces import attempt, numbers_in, opened, ranges, whole_file, within
 from kadmin.planner.load_build.rates import is_sparse
 
@@ -35,10 +35,7 @@ if TYPE_CHECKING:
 
 PARTS = "samples bigint, left_out bigint, parts array<string>"
 """What a first task returns: its samples, those that cannot be used, and the files it wrote."""
-DAYS = (
-    "day string, samples bigint, sparse bigint, metered boolean, fleet boolean, first_hour int, "
-    "last_hour int"
-)
+DAYS = "day string, samples bigint, sparse bigint, fleet boolean, first_hour int, last_hour int"
 """What a second task returns: the fields of Day for each piece of a day."""
 
 _TYPES = {each.name: arrow_types(pa)[each.kind] for each in (CLUSTER, *SAMPLE_COLUMNS)}
@@ -115,12 +112,10 @@ def _between(rows: Table, first: int, after: int) -> Table:
 
 
 def _described(day: str, roll_ups: Table) -> Any:  # noqa: ANN401 - pyarrow ships no type information
-    hour, partition = (np.asarray(roll_ups[name]) for name in ("hour", "partition"))
-    meters = is_one_of(names(roll_ups["metric"]), [*METERS]) & (partition == UNKNOWN_ID)
+    hour = np.asarray(roll_ups["hour"])
     figures = {
         "samples": int(np.asarray(roll_ups["samples"]).sum()),
         "sparse": int(is_sparse(roll_ups).sum()),
-        "metered": bool(meters.any()),
         "fleet": bool(names(roll_ups["cluster"]).numbers.any()),
     }
     ends = {

@@ -41,12 +41,12 @@ from kadmin.planner.load_build.roll_ups import (
     folder_of,
     hold,
     hours_of,
+    in_tasks,
     update,
 )
 from kadmin.planner.load_build.weeks import WeekMerge, first_hour_of_week, time_of
 from kadmin.planner.proposal import ignore_stages
 from kadmin.planner.spark_session import LOGGING, cause_of, spark_session
-from kadmin.planner.worker_package import ship_package
 from kadmin.schema.shapes import to_json
 from kadmin.whole_files import write_whole
 from kadmin.wording import count, name_some
@@ -249,13 +249,12 @@ def _write(
 ) -> DataFrame:
     """Write the two tables; returns the DataFrame that makes them."""
     on_stage(f"hours of the week ({count(len(scope.days), 'day')})")
-    ship_package(session)
     hours = hours_of(task.out, scope.days.values())
     topics = ranges(opened(hours), _PIECE_ROWS)
     unnamed = [] if scope.fleet else [columns.CLUSTER]
     with tempfile.TemporaryDirectory(dir=folder_of(task.out).absolute()) as folder:
         make = LoadOfTopics(hours, topics, folder, scope.start, scope.weeks, task.merge)
-        made = session.range(0, len(topics), 1, len(topics)).mapInArrow(make, OF_BROKERS)
+        made = in_tasks(session, len(topics), make, OF_BROKERS)
         of_brokers = made.toArrow()
         with _replacing(task.out / columns.PARTITION_LOAD) as write:
             for number in range(len(topics)):

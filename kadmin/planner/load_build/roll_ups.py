@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kadmin.planner.load_build.export_series import ExportGaps
 from kadmin.planner.load_build.history import (
@@ -41,7 +41,7 @@ from kadmin.planner.spark_session import local_url
 from kadmin.planner.worker_package import ship_package
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from pyspark.sql import DataFrame, SparkSession
@@ -145,10 +145,9 @@ def bring_hours_up_to_date(
     ]
     if not wanted:
         return history
-    ship_package(session)
     run = folder / next_run(folder)
     task = partial(hours_of_days, days=wanted, folder=str(run))
-    hours = session.range(0, len(wanted), 1, len(wanted)).mapInArrow(task, "id bigint")
+    hours = in_tasks(session, len(wanted), task, "id bigint")
     on_plan(hours)
     hours.toArrow()
     history = history.with_hours(_days_in(run))
@@ -186,6 +185,14 @@ def folder_of(out: Path) -> Path:
     return out / "hourly"
 
 
+def in_tasks(
+    session: SparkSession, count: int, task: Callable[[Iterable[Any]], Iterator[Any]], returns: str
+) -> DataFrame:
+    """Return what a task returns for each number below the count, each in a task of its own."""
+    ship_package(session)
+    return session.range(0, count, 1, count).mapInArrow(task, returns)
+
+
 def _days_in(run: Path) -> dict[str, str]:
     """Return the folder of each day that a run wrote."""
     return {each.name.partition("=")[2]: f"{run.name}/{each.name}" for each in run.glob("day=*")}
@@ -206,15 +213,13 @@ def _parts(
     session: SparkSession, source: SampleSource, found: Found, paths: list[str], run: Path
 ) -> DataFrame:
     """Return what rolls samples up, as PARTS; plain Parquet files do not go through the JVM."""
-    ship_package(session)
     ranges = () if found.reading is None else found.reading.days
     days = [(_day_number(first), _day_number(last)) for first, last in ranges]
     tasks = _tasks(source, found)
     if tasks:
-        numbers = session.range(0, len(tasks), 1, len(tasks))
-        return numbers.mapInArrow(
-            partial(roll_up_files, tasks=tasks, days=days, folder=str(run)), PARTS
-        )
+        task = partial(roll_up_files, tasks=tasks, days=days, folder=str(run))
+        return in_tasks(session, len(tasks), task, PARTS)
+    ship_package(session)
     rows = samples(session, source, paths)
     return rows.mapInArrow(partial(roll_up_rows, days=days, folder=str(run)), PARTS)
 
@@ -256,14 +261,13 @@ def _merge(
     if not files:
         return {}
     task = partial(merge_days, days=[*files.items()], folder=str(run))
-    pieces = session.range(0, len(files), 1, len(files)).mapInArrow(task, DAYS).toArrow()
+    pieces = in_tasks(session, len(files), task, DAYS).toArrow()
     folders = _days_in(run)
     return {
         name: Day(
             folders[name],
             samples=sum(each["samples"] for each in of_day),
             sparse=sum(each["sparse"] for each in of_day),
-            metered=any(each["metered"] for each in of_day),
             fleet=any(each["fleet"] for each in of_day),
             first_hour=min(each["first_hour"] for each in of_day),
             last_hour=max(each["last_hour"] for each in of_day),
